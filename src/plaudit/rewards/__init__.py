@@ -1,0 +1,1 @@
+"""The reward functions of CANOE, VLM-R1 and TRL, one module a system."""
