@@ -1,20 +1,140 @@
-"""Two answers to a `Verdict`: the only room that knows math-verify and sympy."""
+"""Two answers to a `Verdict`: the only room that knows math-verify and sympy.
 
+    from plaudit.judge import Pair, judge
+
+    judge([Pair(r"So it is $\\frac{2}{4}$.", "1/2")])[0].status   # Status.EQUAL
+
+Every reward of a process shares one judge, with its cache and its workers; `configure` sets its
+limits. Neither sympy nor antlr is ever imported here, only in the workers.
+"""
+
+import threading
+from collections.abc import Generator, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from plaudit.judge._judge import CacheStats, Judge
+from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 
-__all__ = ["Pair", "Rule", "Status", "Verdict", "judge"]
+__all__ = [
+    "CacheStats",
+    "Judge",
+    "Pair",
+    "Rule",
+    "Settings",
+    "Status",
+    "Verdict",
+    "configure",
+    "judge",
+    "judge_async",
+    "settle",
+    "settle_async",
+    "shared_judge",
+]
+
+T = TypeVar("T")
+
+_lock = threading.Lock()
+_shared: Judge | None = None
 
 
-def judge(pairs):
-    from math_verify import parse, verify
+def shared_judge() -> Judge:
+    """The judge that the rewards of this process share.
 
-    def one(p):
-        g, a = parse(p.gold, parsing_timeout=None), parse(p.answer, parsing_timeout=None)
-        if not g:
-            return Verdict(Status.BAD_GOLD, None, None, "math-verify", 0.0)
-        if not a:
-            return Verdict(Status.NO_ANSWER, None, str(g[-1]), "math-verify", 0.0)
-        same = verify(g, a, timeout_seconds=None)
-        return Verdict(Status.EQUAL if same else Status.DIFFERENT, str(a[-1]), str(g[-1]), "math-verify", 0.0)
+    >>> shared_judge().settings.deadline
+    5.0
+    """
+    global _shared
+    if _shared is None:
+        with _lock:
+            if _shared is None:
+                _shared = Judge()
+    return _shared
 
-    return [one(p) for p in pairs]
+
+def configure(
+    *,
+    deadline: float | None = None,
+    memory: int | None = None,
+    workers: int | None = None,
+    cache: int | None = None,
+    cache_memory: int | None = None,
+) -> None:
+    """Set the limits of the shared judge; what is None stays. See `Settings` for what each is.
+
+    >>> configure(deadline=2)
+    >>> shared_judge().settings.deadline
+    2
+    >>> configure(deadline=5.0)
+    """
+    global _shared
+    given: dict[str, Any] = {
+        "deadline": deadline,
+        "memory": memory,
+        "workers": workers,
+        "cache": cache,
+        "cache_memory": cache_memory,
+    }
+    with _lock:
+        current = _shared.settings if _shared else Settings.from_environment()
+        new = Judge(replace(current, **{name: v for name, v in given.items() if v is not None}))
+        old, _shared = _shared, new
+    if old is not None:
+        old.close()
+
+
+def judge(pairs: Sequence[Pair]) -> list[Verdict]:
+    """A verdict for each pair, by the shared judge.
+
+    >>> judge([Pair("The answer is 0.5", "1/2")])[0].status
+    <Status.EQUAL: 'equal'>
+    """
+    return shared_judge().judge(pairs)
+
+
+async def judge_async(pairs: Sequence[Pair]) -> list[Verdict]:
+    """The same on an event loop.
+
+    >>> import asyncio
+    >>> asyncio.run(judge_async([Pair("The answer is 0.5", "1/2")]))[0].method
+    'numbers'
+    """
+    return await shared_judge().judge_async(pairs)
+
+
+def settle(steps: Generator[list[Pair], list[Verdict], T]) -> T:
+    """Run steps that ask for verdicts by yielding pairs: the same steps serve threads and loops.
+
+    >>> def how_many_are_right(answers, gold):
+    ...     verdicts = yield [Pair(answer, gold) for answer in answers]
+    ...     return sum(verdict.status is Status.EQUAL for verdict in verdicts)
+    >>> settle(how_many_are_right(["4", "5", "4.0"], "4"))
+    2
+    """
+    try:
+        pairs = next(steps)
+        while True:
+            pairs = steps.send(judge(pairs))
+    except StopIteration as end:
+        result: T = end.value
+        return result
+
+
+async def settle_async(steps: Generator[list[Pair], list[Verdict], T]) -> T:
+    """Run the same steps on an event loop.
+
+    >>> import asyncio
+    >>> def is_right(answer, gold):
+    ...     (verdict,) = yield [Pair(answer, gold)]
+    ...     return verdict.status is Status.EQUAL
+    >>> asyncio.run(settle_async(is_right("4", "4")))
+    True
+    """
+    try:
+        pairs = next(steps)
+        while True:
+            pairs = steps.send(await judge_async(pairs))
+    except StopIteration as end:
+        result: T = end.value
+        return result

@@ -6,7 +6,11 @@ from typing import NamedTuple
 
 
 class Rule(StrEnum):
-    """How an answer is found in its text. A gold is always read by math-verify's defaults."""
+    """How an answer is found in its text. A gold is always read by math-verify's defaults.
+
+    >>> Rule("latex")
+    <Rule.LATEX: 'latex'>
+    """
 
     ANYWHERE = "anywhere"  # math-verify's defaults: LaTeX or a plain expression, anchored or not
     LATEX = "latex"  # TRL's: LaTeX alone, boxed first, nothing without an anchor, first match
@@ -25,7 +29,11 @@ class Pair(NamedTuple):
 
 
 class Status(StrEnum):
-    """What came of judging a pair."""
+    """What came of judging a pair.
+
+    >>> Status.TIMEOUT == "timeout"
+    True
+    """
 
     EQUAL = "equal"
     DIFFERENT = "different"
@@ -50,3 +58,29 @@ class Verdict:
     gold: str | None
     method: str
     seconds: float
+
+    @property
+    def why(self) -> str:
+        """What it means, in a sentence for a person.
+
+        >>> Verdict(Status.DIFFERENT, "5", "4", "numbers", 0.0).why
+        '5 is not equal to the gold 4.'
+        """
+        match self.status:
+            case Status.EQUAL:
+                return f"{_short(self.answer)} is equal to the gold {_short(self.gold)}."
+            case Status.DIFFERENT:
+                return f"{_short(self.answer)} is not equal to the gold {_short(self.gold)}."
+            case Status.NO_ANSWER:
+                return "Nothing in the text can be read as an answer."
+            case Status.BAD_GOLD:
+                return "The gold cannot be read, so there is nothing to compare with."
+            case Status.TIMEOUT:
+                return f"Comparing was stopped after {self.seconds:g} s."
+            case Status.LIMIT:
+                return f"Too large to compare: {self.method}."
+        return f"Comparing failed: {self.answer}."
+
+
+def _short(text: str | None) -> str:
+    return "nothing" if text is None else text if len(text) <= 60 else text[:57] + "..."

@@ -1,0 +1,70 @@
+"""Where something that may be an answer stands in a text, and the words that announce one."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+ANSWER = re.compile(r"(?i:answer)")
+FINAL_ANSWER = re.compile(r"(?i:final answer)")
+FINAL_ANSWER_IS = re.compile(r"(?i:final answer is):?")
+IS = re.compile(r"(?<!\s)(\s++)is:?")
+FAR = 100  # characters at the most between `final answer` and `is`
+
+
+class Match(NamedTuple):
+    """What was found, and from where to where."""
+
+    start: int
+    end: int
+    found: Any
+
+
+def apart(
+    anchors: Iterable[tuple[int, int]], find: Callable[[int], Match | None]
+) -> Iterator[Match]:
+    """Of the matches behind anchors, given by their starts and ends, those that do not overlap.
+
+    They are looked for from the left; a match starts where its anchor does, and what starts in
+    one is not even looked at.
+    """
+    end = 0
+    for start, anchor_end in anchors:
+        match = find(anchor_end) if start >= end else None
+        if match is not None:
+            yield match._replace(start=start)
+            end = match.end
+
+
+def spans(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, int]]:
+    """Where the pattern stands."""
+    return (match.span() for match in pattern.finditer(text))
+
+
+class Links:
+    """Where `is` stands in a text, with space before it."""
+
+    def __init__(self, text: str) -> None:
+        self._links = [(m.start(), m.end(1), m.end()) for m in IS.finditer(text)]
+
+    def after(self, end: int, last: int) -> Iterator[int]:
+        """Where a link ends whose space holds a place from `end` to `last`."""
+        index = max(bisect_right(self._links, (end, end, end)) - 1, 0)
+        for place in range(index, len(self._links)):
+            start, space_end, after = self._links[place]
+            if start > last:
+                return
+            if space_end > end:
+                yield after
+
+
+def occurrences(text: str, needle: str) -> Iterator[int]:
+    """Where `needle` stands, overlaps included.
+
+    >>> list(occurrences("$$$", "$$"))
+    [0, 1]
+    """
+    at = text.find(needle)
+    while at >= 0:
+        yield at
+        at = text.find(needle, at + 1)

@@ -1,0 +1,86 @@
+"""What a text says, as far as it must be known to compare it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from plaudit.judge._algebra import Shape, number_shape, shape
+from plaudit.judge._candidates import Candidate, candidates
+from plaudit.judge._exact import Exact, exact
+from plaudit.judge._gates import too_large
+from plaudit.judge._latex import Latex
+from plaudit.judge._normal import normalise, opened
+from plaudit.judge._plain import Number
+from plaudit.judge._verdict import Rule
+from plaudit.judge._worker import SHORT, Wire, as_wire
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The best candidate of a text, or None.
+
+    compared: what math-verify would compare as text, where that is known without parsing
+    number: its number, where it is one
+    limit: why it is not even tried
+    source: the text and the rule, to read on where the best candidate is not enough
+    """
+
+    best: Candidate | None
+    compared: str
+    number: Exact | None
+    limit: str | None
+    source: tuple[str, Rule]
+
+    @property
+    def shown(self) -> str | None:
+        """What a person is told was read: the text as compared, or else as it stands."""
+        if self.best is None:
+            return None
+        if isinstance(self.best, Latex) and not self.compared:
+            return " and ".join(piece.latex for piece in self.best.pieces)[:SHORT]
+        return self.compared[:SHORT]
+
+    @cached_property
+    def shape(self) -> Shape | None:
+        """What it is algebraically, where that is simple: no decimals, no percent sign."""
+        if self.number is not None:
+            plain = not (self.number.decimal or self.number.percent)
+            return number_shape(self.number.value) if plain else None
+        if not isinstance(self.best, Latex) or self.best.pieces[0].percent:
+            return None
+        return shape(self.compared)
+
+    @cached_property
+    def wire(self) -> Wire:
+        """All its candidates, for a worker."""
+        text, rule = self.source
+        if self.best is None or rule is Rule.LATEX or isinstance(self.best, Number):
+            return (as_wire(self.best, rule),) if self.best else ()
+        return tuple(as_wire(candidate, rule) for candidate in candidates(text, rule))
+
+
+def read(text: str, rule: Rule) -> Reading:
+    r"""The reading of a text.
+
+    >>> read(r"So it is \boxed{42\text{ cm}}.", Rule.LATEX).compared
+    '42'
+    >>> read("I do not know.", Rule.LATEX).best is None
+    True
+    """
+    best = next(candidates(text, rule), None)
+    if isinstance(best, Number) and not best.readable:
+        best = None
+    compared, number = _compared(best, rule) if best else ("", None)
+    return Reading(best, compared, number, too_large(best) if best else None, (text, rule))
+
+
+def _compared(candidate: Candidate, rule: Rule) -> tuple[str, Exact | None]:
+    if isinstance(candidate, Number):
+        return candidate.digits, exact(candidate.digits, candidate.percent)
+    if not isinstance(candidate, Latex):
+        number = exact(candidate.text)
+        return candidate.text, number._replace(evaluated=False) if number else None
+    piece = candidate.pieces[0]
+    if len(candidate.pieces) > 1 or len(opened(piece)) > SHORT:
+        return "", None
+    text = normalise(piece, rule)
+    return text, exact(text, piece.percent)

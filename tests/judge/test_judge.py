@@ -1,0 +1,176 @@
+"""The judge as the rewards use it: statuses, memory, threads and event loops."""
+
+import asyncio
+import threading
+import time
+
+import pytest
+
+from plaudit.judge import Judge, Pair, Rule, Settings, Status, configure, judge, shared_judge
+
+
+@pytest.fixture(scope="module")
+def quick():
+    """A judge that waits two seconds at the most."""
+    quick = Judge(Settings(deadline=2.0, workers=2))
+    yield quick
+    quick.close()
+
+
+def latex(answer, gold="$x$"):
+    return Pair(answer, gold, Rule.LATEX)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "status", "method"),
+    [
+        (r"\boxed{\dfrac{1}{3}}", r"$\frac{1}{3}$", "equal", "same text"),
+        (r"\boxed{0.50}", "0.5", "equal", "numbers"),
+        (r"\boxed{3}", "4", "different", "numbers"),
+        (r"\boxed{(x+1)^2}", "$x^2+2x+1$", "equal", "algebra"),
+        (r"\boxed{\sin^2 x + \cos^2 x}", "1", "equal", "math-verify"),
+        (r"\boxed{\sin x}", r"$\cos x$", "different", "math-verify"),
+        ("I do not know.", "4", "no_answer", "nothing to read"),
+        (r"\boxed{4}", "who knows", "bad_gold", "nothing to read"),
+        (r"\boxed{9^{9^{9^{9}}}}", "4", "limit", "a power of more than a million digits"),
+    ],
+)
+def test_a_verdict_says_what_and_how(quick, answer, gold, status, method):
+    (verdict,) = quick.judge([latex(answer, gold)])
+    assert (verdict.status, verdict.method) == (status, method)
+
+
+HOSTILE = {
+    "power tower": r"\boxed{9^{9^{9^{9}}}}",
+    "factorial": r"\boxed{1000000!}",
+    "binomial": r"\boxed{\binom{10^8}{5\cdot 10^7}}",
+    "hidden tower": r"\boxed{\dfrac{5^{\left(5^{\left(5^{\left(5^5\right)}\right)}-4\right)}}{16}}",
+    "nested braces": r"\boxed{" + "{" * 10_000 + "x" + "}" * 10_000 + "}",
+    "nested parentheses": r"\boxed{" + "(" * 10_000 + "x" + ")" * 10_000 + "}",
+    "a million characters": r"\boxed{x}" + "ab " * 333_333,
+    "many boxes": r"\boxed{}" * 10_000,
+    "long integer": r"\boxed{" + "7" * 100_000 + "}",
+    "NUL bytes": "\\boxed{x\0+\0}",
+    "lone surrogates": "\\boxed{\ud800 + \udfff}",
+    "never closed display": "\\[" * 50_000,
+    "never closed inline": "\\(" * 50_000,
+    "never closed box": "\\boxed{" * 20_000,
+    "spaces in a box": r"\boxed{" + " " * 20_000 + "}",
+    "many texts": r"\boxed{" + r"\text{a}" * 5_000 + "}",
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
+@pytest.mark.parametrize("rule", Rule)
+def test_hostile_text_has_its_status_in_time(quick, text, rule):
+    """Twice the deadline is a hang guard: the machine that runs the tests may be busy."""
+    start = time.monotonic()
+    (verdict,) = quick.judge([Pair(text, "$x^2+1$", rule)])
+    assert time.monotonic() - start < 2 * quick.settings.deadline + 5
+    assert verdict.status in (Status.DIFFERENT, Status.NO_ANSWER, Status.LIMIT, Status.TIMEOUT)
+
+
+def test_hostile_text_is_no_matter_in_a_thread(quick):
+    verdicts = []
+    texts = list(HOSTILE.values())
+    pairs = [latex(text, r"$\sin x$") for text in texts]
+    thread = threading.Thread(target=lambda: verdicts.extend(quick.judge(pairs)))
+    thread.start()
+    thread.join(timeout=60)
+    assert len(verdicts) == len(texts)
+    assert Status.EQUAL not in {verdict.status for verdict in verdicts}
+
+
+def test_hostile_golds_are_no_matter_either(quick):
+    pairs = [latex(r"\boxed{7}", gold) for gold in HOSTILE.values()]
+    statuses = {verdict.status for verdict in quick.judge(pairs)}
+    assert statuses <= {Status.DIFFERENT, Status.BAD_GOLD, Status.LIMIT, Status.TIMEOUT}
+
+
+def test_poison_is_remembered(quick):
+    poison = latex(r"\boxed{\gcd(7^{999999} - 1, 5^{999999} - 1)!!}", r"$\sin x$")
+    assert quick.judge([poison])[0].status is Status.TIMEOUT
+    start = time.monotonic()
+    assert quick.judge([poison] * 100)[0].status is Status.TIMEOUT
+    assert time.monotonic() - start < 0.5
+
+
+def test_the_same_answer_in_another_completion_is_known(quick):
+    quick.judge([latex(r"First, \boxed{\tan u + 1}", r"$\tan u + 2$")])
+    before = quick.cache
+    quick.judge([latex(r"Second, \boxed{\tan u + 1}", r"$\tan u + 2$")])
+    assert quick.cache.hits == before.hits + 1
+    assert 0 < quick.cache.hit_rate < 1
+
+
+def test_pairs_that_are_the_same_are_judged_once(quick):
+    pairs = [latex(r"\boxed{\cot v}", r"$\sec v$")] * 200
+    verdicts = quick.judge(pairs)
+    assert len({id(verdict) for verdict in verdicts}) == 1
+
+
+def test_no_pairs_no_verdicts(quick):
+    assert quick.judge([]) == []
+
+
+def test_an_event_loop_gathers_batches_without_blocking(quick):
+    async def main():
+        ticks = 0
+
+        async def tick():
+            nonlocal ticks
+            while True:
+                await asyncio.sleep(0.01)
+                ticks += 1
+
+        ticking = asyncio.create_task(tick())
+        bomb = latex(r"\boxed{\gcd(7^{999998} - 1, 3^{999998} - 1)!!}", r"$\sin x$")
+        fine = latex(r"\boxed{\sin^2 a + \cos^2 a}", "1")
+        results = await asyncio.gather(quick.judge_async([bomb]), quick.judge_async([fine]))
+        ticking.cancel()
+        return ticks, [verdict.status for (verdict,) in results]
+
+    ticks, statuses = asyncio.run(main())
+    assert statuses == [Status.TIMEOUT, Status.EQUAL]
+    assert ticks > 20
+
+
+def test_a_cancelled_call_leaves_the_judge_in_order(quick):
+    async def main():
+        bomb = latex(r"\boxed{\gcd(7^{999997} - 1, 3^{999997} - 1)!!}", r"$\sin x$")
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(quick.judge_async([bomb]), timeout=0.2)
+        return (await quick.judge_async([latex(r"\boxed{\cos^2 b + \sin^2 b}", "1")]))[0].status
+
+    assert asyncio.run(main()) is Status.EQUAL
+
+
+def test_a_closed_judge_starts_again():
+    judge = Judge(Settings(workers=1))
+    assert judge.judge([latex(r"\boxed{\sin^2 y + \cos^2 y}", "1")])[0].status is Status.EQUAL
+    judge.close()
+    assert judge.judge([latex(r"\boxed{\sin^2 z + \cos^2 z}", "1")])[0].status is Status.EQUAL
+    judge.close()
+
+
+def test_configure_changes_the_shared_judge_and_keeps_what_is_not_named():
+    before = shared_judge().settings
+    try:
+        configure(deadline=0.5, workers=1)
+        assert shared_judge().settings.deadline == 0.5
+        assert shared_judge().settings.memory == before.memory
+        bomb = Pair(r"$\gcd(7^{999996} - 1, 3^{999996} - 1)!!$", r"$\sin x$")
+        assert judge([bomb])[0].seconds == 0.5
+    finally:
+        configure(deadline=before.deadline, workers=before.workers)
+
+
+def test_every_status_has_its_sentence(quick):
+    texts = [r"\boxed{4}", r"\boxed{5}", "nothing", r"\boxed{1000000!}"]
+    sentences = [verdict.why for verdict in quick.judge([latex(text, "4") for text in texts])]
+    assert sentences == [
+        "4 is equal to the gold 4.",
+        "5 is not equal to the gold 4.",
+        "Nothing in the text can be read as an answer.",
+        "Too large to compare: a factorial of six digits or more.",
+    ]

@@ -1,0 +1,179 @@
+"""From raw text to what is decided without a CAS: always what math-verify says of the same text."""
+
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from math_verify_reference import parse, verdict
+from test_algebra import answers as algebra
+from test_exact import values, written
+
+from plaudit.judge._judge import _decide
+from plaudit.judge._reading import read
+from plaudit.judge._verdict import Rule, Status
+from plaudit.judge._worker import SHORT
+
+COMPLETIONS = (
+    r"So we get \boxed{{{}}}.",
+    r"The answer is $\boxed{{{}}}$",
+    r"\[\boxed{{{}}}\]",
+    r"First \boxed{{3571}}, but then \boxed{{{}}}.",
+    r"$$x = \boxed{{{}}}$$ as was to be shown.",
+    r"The final answer is ${}$. I hope it is correct.",
+    r"Answer: \({}\)",
+    r"It is \boxed{{{}\text{{ cm}}}}",
+    r"\boxed{{{}}} percent",
+    r"$\boxed{{{}}}$%",
+    "The answer is {}.",
+    "Answer: **{}**",
+    "It is = {}",
+    "{}",
+)
+GOLDS = ("{}", "{}", "${}$", "${}$", r"\boxed{{{}}}", "The answer is {}", "{}%", r"${}$ \%")
+DRESSED = (
+    ("{}", "{}", "{}", "{}", r"\left({}\right)", r"{}\text{{ cm}}", r"\text{{about }} {}", r"{}\,"),
+    (
+        r" {} ",
+        r"\mathrm{{{}}}",
+        r"\$ {}",
+        "{} dollars",
+        r"\approx {}",
+        r"x = {}",
+        "{} units",
+        "{}.",
+    ),
+)
+PLAIN = (
+    *("7", "-7", "0", "007", "-007", "3/4", "6/8", "-3/4", "0.75", ".75", "75%", "75 percent"),
+    *("1,234", "1234", "1 234", "1234.0", "2+2", "4", "2^3", "8", "(1+2)*3", "9", "1/0", "3 / 4"),
+    *("yes", "No", "(A)", "B", "x=5", "x = 5", "5", "(1, 2)", "1, 2", "[1, 2]", "{1, 2}", "½", "٣"),
+    *(r"\frac12", r"\frac{1}{2}", r"\dfrac{2}{4}", "0.5", "1/2", "50%", r"50\%", r"\sqrt2", "0.50"),
+    *(r"1{,}234", r"1,\!234", "90^\\circ", "90", r"90^\circ", r"90\text{ degrees}", "1, 1", "1"),
+    *(r"\text{(C)}", r"\text{C}", "C", r"3\pi", r"\pi", r"\text{pi}", "3.14159", "e", "i", "2i"),
+    *(r"10^{-3}", "0.001", r"x^2+1", r"1+x^2", "x", "X", "y=2x+1", "2x+1", r"\infty", "(0, 1]"),
+)
+
+
+numbers = values.flatmap(written)
+
+
+@st.composite
+def answers(draw):
+    """An answer in its LaTeX, or in plain characters, with units and other dress."""
+    answer = draw(st.one_of(st.sampled_from(PLAIN), numbers, algebra))
+    return draw(st.sampled_from(DRESSED[0] + DRESSED[1])).format(answer)
+
+
+@st.composite
+def pairs(draw):
+    """A completion and its gold: mostly the same answer, or the same value written again."""
+    value = draw(values)
+    of_one_value = st.tuples(*[written(value)] * 2)
+    any_two = st.tuples(answers(), answers())
+    the_same = answers().map(lambda answer: (answer, answer))
+    answer, gold = draw(st.one_of(of_one_value, of_one_value, any_two, any_two, the_same))
+    completion = draw(st.sampled_from(COMPLETIONS)).format(answer)
+    return completion, draw(st.sampled_from(GOLDS)).format(gold)
+
+
+def decided(completion, gold, rule):
+    status, _ = _decide(read(completion, rule), read(gold, Rule.ANYWHERE))
+    return status
+
+
+def check(completion, gold, rule):
+    """What is decided is what math-verify says; what is not is left open."""
+    status = decided(completion, gold, rule)
+    if status is Status.NO_ANSWER:
+        assert parse(completion, rule) == []
+    elif status is Status.BAD_GOLD:
+        assert parse(gold) == []
+    elif status is not None:
+        assert verdict(completion, gold, rule) is (status is Status.EQUAL)
+
+
+@settings(deadline=None, max_examples=700, derandomize=True, database=None)
+@given(pairs(), st.sampled_from(Rule))
+def test_texts_are_decided_as_math_verify_decides_them(pair, rule):
+    check(*pair, rule)
+
+
+@pytest.mark.parametrize("rule", Rule)
+def test_real_outputs_are_decided_as_math_verify_decides_them(shared, rule):
+    rows = (
+        (shared / "data" / "math.jsonl").read_text().splitlines()[:: 12 if rule == "latex" else 24]
+    )
+    assert rows
+    for row in map(json.loads, rows):
+        if decided(row["completion"], row["gold"], rule) is not Status.LIMIT:
+            check(row["completion"], row["gold"], rule)
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "status", "method"),
+    [
+        (r"So \boxed{x^2 + \sin y}.", r"$x^2 + \sin y$", Status.EQUAL, "same text"),
+        (r"So \boxed{\dfrac{1}{2}\text{ cm}}.", "0.5", Status.EQUAL, "numbers"),
+        (r"So \boxed{41}.", "42", Status.DIFFERENT, "numbers"),
+        (r"So \boxed{(x+1)^2}.", "$x^2+2x+1$", Status.EQUAL, "algebra"),
+        (r"So \boxed{3.15}.", r"$\pi$", Status.DIFFERENT, "algebra"),
+        ("So I do not know.", "42", Status.NO_ANSWER, "nothing to read"),
+        (r"So \boxed{42}.", "forty-two", Status.BAD_GOLD, "nothing to read"),
+        (r"So \boxed{\sin x}.", r"$\cos x$", None, ""),
+        (r"So \boxed{9^{9^{9}}}.", "4", Status.LIMIT, "a power of more than a million digits"),
+    ],
+)
+def test_what_decides(completion, gold, status, method):
+    assert _decide(read(completion, Rule.LATEX), read(gold, Rule.ANYWHERE)) == (status, method)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "shown"),
+    [
+        (r"So \boxed{42\text{ cm}}.", Rule.LATEX, "42"),
+        ("The answer is $1$ and $2$.", Rule.LATEX, "1 and 2"),
+        ("It is 1,234 %", Rule.ANYWHERE, "1234"),
+        ("It is 3/4, or so.", Rule.ANYWHERE, "3/4"),
+        ("No idea.", Rule.ANYWHERE, None),
+    ],
+)
+def test_what_a_person_is_told_was_read(text, rule, shown):
+    assert read(text, rule).shown == shown
+
+
+def test_a_long_answer_is_cut_where_it_is_shown():
+    assert len(read(r"\boxed{" + "x+" * 5_000 + "x}", Rule.LATEX).shown) == SHORT
+
+
+def test_only_the_best_candidate_goes_to_a_worker_where_math_verify_takes_no_other():
+    text = r"The answer is $\sin x$, or \boxed{\cos x}, or 3/4."
+    assert read(text, Rule.LATEX).wire == (("normal", r"\cos x", False),)
+    assert len(read(text, Rule.ANYWHERE).wire) > 1
+    assert read("No idea.", Rule.ANYWHERE).wire == ()
+
+
+FAR = r"So \boxed{4}." + " Let me check that." * 1_200 + r" It is \boxed{4}."
+
+
+@pytest.mark.parametrize(
+    ("completion", "gold", "rule"),
+    [
+        pytest.param(r"\boxed{-7}", "-007", Rule.LATEX),
+        pytest.param(r"\boxed{1/4}", "1/004", Rule.LATEX),
+        pytest.param(r"\boxed{3}", "٣", Rule.LATEX),
+        pytest.param(r"\boxed{5\%}", "5/1", Rule.LATEX),
+        pytest.param(r"\boxed{9}, so \boxed{9\text{ cm}}", "9", Rule.LATEX),
+        pytest.param(FAR, "4", Rule.LATEX),
+    ],
+)
+def test_odd_texts_are_decided_as_math_verify_decides_them(completion, gold, rule):
+    check(completion, gold, rule)
+
+
+def test_many_candidates_are_sent_soon():
+    text = "".join(f"$x_{n}{' ' * 980}y$ " for n in range(5))
+    start = time.process_time()
+    assert len(read(text, Rule.ANYWHERE).wire) == 5
+    assert time.process_time() - start < 0.3

@@ -1,0 +1,103 @@
+"""The symbolic step says what the whole of math-verify says, as it was released."""
+
+import re
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from math_verify_reference import parse, same, verdict
+from test_algebra import pairs as shapes
+from test_reading import pairs as texts
+
+from plaudit.judge._candidates import candidates
+from plaudit.judge._latex import Latex, Piece
+from plaudit.judge._plain import Arithmetic, Number
+from plaudit.judge._symbolic import compare
+from plaudit.judge._verdict import Rule, Status
+from plaudit.judge._worker import Normal
+
+pytestmark = pytest.mark.filterwarnings("ignore:(?s).*non-Expr arguments in Mul")
+LARGE = re.compile(r"\^\{?\d\d|\d{5}.*\^|\^.*\^")  # what a CAS may think about for long
+
+
+def judged(answer, gold, rule):
+    return compare(list(candidates(answer, rule)), list(candidates(gold, Rule.ANYWHERE)), rule)
+
+
+@settings(deadline=None, max_examples=200, derandomize=True, database=None)
+@given(texts(), st.sampled_from(Rule))
+def test_texts_are_compared_as_math_verify_compares_them(pair, rule):
+    assume(not any(map(LARGE.search, pair)))
+    status, answer, gold = judged(*pair, rule)
+    if status is Status.BAD_GOLD:
+        assert parse(pair[1]) == []
+    elif status is Status.NO_ANSWER:
+        assert parse(pair[0], rule) == []
+    else:
+        assert verdict(*pair, rule) is (status is Status.EQUAL)
+        assert [parse(pair[0], rule)[-1], parse(pair[1])[-1]] == [answer, gold]
+
+
+@settings(deadline=None, max_examples=150, derandomize=True, database=None)
+@given(shapes())
+def test_latex_is_compared_as_math_verify_compares_it(pair):
+    assume(not any(map(LARGE.search, pair)))
+    gold, answer = ([Normal(text, percent=False)] for text in pair)
+    status, *_ = compare(answer, gold, Rule.LATEX)
+    assert (status is Status.EQUAL) >= same(*pair)
+
+
+HARD = (
+    (r"\boxed{\sin^2 x + \cos^2 x}", "1"),
+    (r"\boxed{\frac{x^2-1}{x-1}}", "$x+1$"),
+    (r"\boxed{1 < x < 2}", "$(1, 2)$"),
+    (r"\boxed{(1, 2) \cup [3, \infty)}", r"$[3, \infty) \cup (1, 2)$"),
+    (
+        r"\boxed{\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}}",
+        r"$\begin{pmatrix}1&2\\3&4\end{pmatrix}$",
+    ),
+    (r"\boxed{x = 1, y = 2}", "$(1, 2)$"),
+    (r"\boxed{\int_0^1 x dx}", r"$\frac{1}{2}$"),
+    (r"\boxed{\frac{0}{0}}", r"$\frac{0}{0}x$"),
+    (r"\boxed{e^{i\pi}}", "$-1$"),
+    (r"\boxed{\log_2 8}", "3"),
+    (r"\boxed{f(x) = x + 1}", "$x + 1$"),
+    (r"\boxed{\text{A}}", r"$\text{(A)}$"),
+    (r"\boxed{((((}", "$1$"),
+    (r"\boxed{12 \text{ and } 13}", "$12, 13$"),
+    (r"The answer is $3$, $4$ or $x$.", r"$\{x, 4, 3\}$"),
+    (r"The answer is $50$%.", "0.5"),
+)
+
+
+@pytest.mark.parametrize("rule", Rule)
+@pytest.mark.parametrize(("answer", "gold"), HARD)
+def test_what_only_a_cas_can_say(answer, gold, rule):
+    status, *_ = judged(answer, gold, rule)
+    assert status in (Status.EQUAL, Status.DIFFERENT)
+    assert verdict(answer, gold, rule) is (status is Status.EQUAL)
+
+
+def test_the_first_candidate_that_parses_is_taken_and_the_first_text():
+    unreadable, readable = Latex((Piece(r"\frac{"),)), Arithmetic("1+2")
+    three = [Number("3", percent=False)]
+    assert compare([unreadable, readable], three, Rule.ANYWHERE) == (Status.EQUAL, r"\frac{", "3")
+
+
+def test_nothing_to_read():
+    empty, three = Latex((Piece(" "),)), Number("3", percent=False)
+    assert compare([three], [empty], Rule.ANYWHERE) == (Status.BAD_GOLD, "", "")
+    assert compare([empty], [three], Rule.ANYWHERE) == (Status.NO_ANSWER, "", "3")
+    assert compare([], [], Rule.ANYWHERE)[0] is Status.BAD_GOLD
+
+
+def test_a_percentage_is_a_hundredth_or_its_number():
+    half, fifty = Number("50", percent=True), Number("50", percent=False)
+    assert compare([half], [Arithmetic("1/2")], Rule.ANYWHERE)[0] is Status.EQUAL
+    assert compare([half], [fifty], Rule.ANYWHERE)[0] is Status.EQUAL
+    assert compare([half], [Number("0.49", percent=False)], Rule.ANYWHERE)[0] is Status.DIFFERENT
+
+
+def test_what_is_no_candidate_is_not_compared():
+    with pytest.raises(TypeError):
+        compare(["a poem"], ["a poem"], Rule.ANYWHERE)

@@ -1,0 +1,79 @@
+"""Each benchmark runs, on a small size, and prints its table. Nothing here looks at a time."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[1] / "bench"
+SMALL = {
+    "step": "--prompts 4 --seeds 1 --repeat 1",
+    "poison": "--prompts 4 --deadline 0.5 --patience 0.1 --poisons factorial",
+    "long_text": "--sizes 1000 --limit 1",
+    "workers": "--rows 8 --repeat 1",
+    "start": "--repeat 1",
+    "detection": "--boxes 1 20 --repeat 1",
+    "repetition": "--tokens 600 --repeat 1",
+    "agreement": "--rows 64 --processes 1",
+    "kills": "--rows 120 --kills 2 --every 0.05",
+    "soak": "--count 100",
+    "score_table": "--rows 300 600 --workers 1",
+}
+
+
+def run(name, arguments):
+    command = [sys.executable, str(BENCH / f"{name}.py"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_benchmark_prints_its_table(name):
+    ended = run(name, SMALL[name].split())
+    assert ended.returncode == 0, ended.stderr
+    assert re.search(r"^### .+\n\n(?:.+\n\n)?\|.+\|\n\| ---", ended.stdout, re.MULTILINE)
+
+
+def test_rows_from_a_file(tmp_path):
+    data = tmp_path / "rows.jsonl"
+    data.write_text('{"completion": "So $\\\\boxed{\\\\frac{2}{4}}$.", "gold": "1/2"}\n')
+    ended = run("agreement", ["--rows", "8", "--processes", "1", "--data", str(data)])
+    assert "| compared | 9 |" in ended.stdout
+
+
+def test_engines_are_compared_without_those_that_are_not_installed():
+    ended = run("engines", ["--probe", "cost", "--engines", "plaudit"])
+    assert len(re.findall(r"\d+\.\d+", ended.stdout)) == 3, ended.stderr
+
+
+@pytest.fixture
+def all_benchmarks(monkeypatch):
+    monkeypatch.syspath_prepend(str(BENCH))
+    specification = importlib.util.spec_from_file_location("bench_all", BENCH / "all.py")
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def test_all_of_them_are_listed(all_benchmarks):
+    listed = {name for names in all_benchmarks.PAGES.values() for name in names}
+    assert listed == {*SMALL, "engines"}
+    assert all((BENCH / f"{name}.py").exists() for name in listed)
+
+
+def test_tables_go_between_the_markers(all_benchmarks, tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(f"Before\n{all_benchmarks.START}\nold\n{all_benchmarks.END}\nAfter\n")
+    all_benchmarks.rewrite(page, "| new |")
+    all_benchmarks.rewrite(page, "| newer |")
+    text = page.read_text()
+    assert text.startswith("Before\n") and text.endswith("\nAfter\n")
+    assert "| newer |" in text and "| new |" not in text and "old" not in text
+
+
+@pytest.mark.parametrize("page", ["performance.md", "judge.md", "scoring.md"])
+def test_the_pages_have_their_markers(all_benchmarks, page):
+    text = (all_benchmarks.DOCS / page).read_text("utf-8")
+    assert text.count(all_benchmarks.START) == text.count(all_benchmarks.END) == 1
