@@ -2,15 +2,22 @@
 
 Each reward is written as a function that gives a `Score` for each row: a value and its reasons.
 `@reward` turns it into the function that a trainer calls, which gives the values alone.
+`@text_reward` does so for the rewards that take one text and give one number.
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
+from inspect import signature
 from typing import Any, ParamSpec, Protocol, cast
 
+from plaudit.completions import same_length, text_of, texts_of
+
 P = ParamSpec("P")
+
+# What a reward may be given that is not a column: it holds for every row.
+NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
 
 # What a trainer should hear of: the row got its value because something went wrong on the way.
 TROUBLE = ("bad_gold", "timeout", "limit", "error")
@@ -24,7 +31,10 @@ class Score:
     why: one sentence for a person
     answer, gold: what was read as answer and as gold
     method: what decided
-    status: "scored", or the judge's word for why it could not compare
+    status: "scored", or the judge's word for what came of comparing
+
+    >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
+    1.0
     """
 
     value: float | None
@@ -60,13 +70,100 @@ def reward(scores: Callable[P, list[Score]]) -> Reward[P]:
     def values(*args: P.args, **kwargs: P.kwargs) -> list[float | None]:
         return values_of(scores(*args, **kwargs), scores.__name__, kwargs.get("log_metric"))
 
-    named = cast(Reward[P], values)
+    named = cast("Reward[P]", values)
     named.scores = scores
     return named
 
 
+class AsyncReward(Protocol[P]):
+    """A reward function for an event loop, and, with `scores`, the reasons too."""
+
+    __name__: str
+    scores: Callable[P, Awaitable[list[Score]]]
+
+    async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[float | None]: ...
+
+
+def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
+    """Make the reward function of a coroutine function that scores a batch.
+
+    >>> import asyncio
+    >>> @async_reward
+    ... async def brief(completions, **kwargs):
+    ...     return [Score(float(len(c) < 9), f"{len(c)} characters") for c in completions]
+    >>> asyncio.run(brief(["short", "rather long"]))
+    [1.0, 0.0]
+    """
+
+    @wraps(scores)
+    async def values(*args: P.args, **kwargs: P.kwargs) -> list[float | None]:
+        name = scores.__name__
+        return values_of(await scores(*args, **kwargs), name, kwargs.get("log_metric"))
+
+    named = cast("AsyncReward[P]", values)
+    named.scores = scores
+    return named
+
+
+class TextReward(Protocol[P]):
+    """A reward of one text: its value, and, with `scores`, those of a batch with the reasons."""
+
+    __name__: str
+    scores: Callable[..., list[Score]]
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
+
+
+def text_reward(score: Callable[P, Score]) -> TextReward[P]:
+    """Make the reward function of a function that scores one text, its first argument `content`.
+
+    `scores` takes columns, as those of the other rewards do, and hands each row its own; the
+    column `solution` is the argument `sol`. What is no list holds for every row.
+
+    >>> @text_reward
+    ... def starts(content, sol, **kwargs):
+    ...     return Score(float(content.startswith(sol)), f"It starts with {content[0]}.")
+    >>> starts("abc", "a")
+    1.0
+    >>> [score.value for score in starts.scores(["abc", "bcd"], solution=["a", "a"])]
+    [1.0, 0.0]
+    """
+
+    @wraps(score)
+    def value(*args: P.args, **kwargs: P.kwargs) -> float:
+        return cast("float", of_text(*args, **kwargs).value)
+
+    def of_text(content: Any, *args: Any, **kwargs: Any) -> Score:
+        return cast("Callable[..., Score]", score)(text_of(content), *args, **kwargs)
+
+    def scores(completions: Sequence[Any], **columns: Any) -> list[Score]:
+        if takes_gold:
+            columns["sol"] = columns.pop("solution", [None] * len(completions))
+        fixed = {
+            name: columns.pop(name) for name in list(columns) if _is_fixed(name, columns[name])
+        }
+        same_length(completions, **columns)
+        return [
+            of_text(text, **fixed, **{name: column[row] for name, column in columns.items()})
+            for row, text in enumerate(texts_of(completions))
+        ]
+
+    takes_gold = "sol" in signature(score).parameters
+    named = cast("TextReward[P]", value)
+    named.scores = scores
+    return named
+
+
+def _is_fixed(name: str, value: object) -> bool:
+    return name in NOT_COLUMNS or isinstance(value, str) or not hasattr(value, "__len__")
+
+
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
-    """The values alone; the share of rows in trouble goes to the trainer's `log_metric`."""
+    """The values alone; the share of rows in trouble goes to the trainer's `log_metric`.
+
+    >>> values_of([Score(1.0, "Equal."), Score(0.0, "Too large.", status="limit")], "accuracy")
+    [1.0, 0.0]
+    """
     if callable(log_metric) and scores:
         count = Counter(score.status for score in scores)
         for status in TROUBLE:
@@ -80,13 +177,15 @@ def explain(reward: Any, completion: Any, solution: Any = None, **columns: Any) 
     `columns` holds the value of this one row for each column that the reward needs.
 
     >>> from plaudit.rewards import canoe
-    >>> explain(canoe.format_reward, "just text").why
-    'The text is not <think>…</think>, <long_answer>…</long_answer>, <answer>…</answer> and nothing else.'
+    >>> explain(canoe.format_reward, "just text").why[:24]
+    'The text is not <think>…'
     """
     if not hasattr(reward, "scores"):
         raise TypeError(f"{reward!r} is no plaudit reward: it has no `scores` to explain it with")
-    batch: dict[str, Any] = {name: [value] for name, value in columns.items()}
-    if solution is not None:
+    batch: dict[str, Any] = {
+        name: value if name in NOT_COLUMNS else [value] for name, value in columns.items()
+    }
+    if solution is not None or "solution" in signature(reward.scores).parameters:
         batch["solution"] = [solution]
     score: Score = reward.scores(completions=[completion], **batch)[0]
     return score

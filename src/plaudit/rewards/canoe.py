@@ -1,0 +1,169 @@
+"""The rewards of CANOE: faithful short and long answers to a question about a context.
+
+A completion has three parts, and the solution may be tagged too:
+
+    <think>…</think><long_answer>…</long_answer><answer>Paris</answer>
+"""
+
+from collections.abc import Generator, Sequence
+from typing import Any
+
+from plaudit._debug_log import log_attempts
+from plaudit.completions import Completion, Solution, golds_of, same_length, text_of, texts_of
+from plaudit.extract import first_tag, only_tags
+from plaudit.judge import Pair, Status, Verdict, settle, settle_async
+from plaudit.scores import Score, async_reward, reward
+
+NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
+SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
+
+
+@reward
+def accuracy_reward(
+    completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
+) -> list[Score]:
+    """1.0 where the answer equals the gold, symbolically or as text; else 0.0.
+
+    Each is what stands in its first `<answer>…</answer>`, or the whole text.
+
+    >>> accuracy_reward(["<answer>42.0</answer>", "<answer>Rome</answer>"], ["42", "Paris"])
+    [1.0, 0.0]
+    """
+    return settle(_accuracy(completions, solution, kwargs))
+
+
+@async_reward
+async def accuracy_reward_async(
+    completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
+) -> list[Score]:
+    """`accuracy_reward` for an event loop.
+
+    >>> import asyncio
+    >>> asyncio.run(accuracy_reward_async(["<answer>42.0</answer>"], ["42"]))
+    [1.0]
+    """
+    return await settle_async(_accuracy(completions, solution, kwargs))
+
+
+def _accuracy(
+    completions: Sequence[Completion], solution: Sequence[Solution], columns: dict[str, Any]
+) -> Generator[list[Pair], list[Verdict], list[Score]]:
+    texts = texts_of(completions)
+    same_length(completions, solution=solution)
+    golds = golds_of(solution)
+    rows = [(_answer(t), _answer(g)) for t, g in zip(texts, golds, strict=True) if g is not None]
+    verdicts = yield [Pair(answer, gold) for answer, gold in rows if answer != gold]
+    judged = iter(verdicts)
+    scored = iter(
+        _same_text(answer, gold) if answer == gold else _symbolic(answer, gold, next(judged))
+        for answer, gold in rows
+    )
+    scores = [NO_GOLD if gold is None else next(scored) for gold in golds]
+    log_attempts("accuracy_reward.log", "Accuracy reward", scores, texts, solution)
+    if callable(log_extra := columns.get("log_extra")):
+        log_extra("answer", [score.answer for score in scores])
+        log_extra("method", [score.method for score in scores])
+    return scores
+
+
+def _answer(text: str) -> str:
+    tagged = first_tag(text, "answer")
+    return text.strip() if tagged is None else tagged
+
+
+def _same_text(answer: str, gold: str) -> Score:
+    return Score(1.0, "The answer is the gold, word for word.", answer, gold, "same text")
+
+
+def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
+    if verdict.status is Status.EQUAL:
+        return Score(1.0, verdict.why, answer, gold, verdict.method, verdict.status)
+    trouble = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
+    why = verdict.why if trouble else "The answer is not the gold, neither in value nor as text."
+    return Score(0.0, why, answer, gold, verdict.method, verdict.status if trouble else "scored")
+
+
+@reward
+def influence_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    completions_long_answer: Sequence[Completion | None],
+    **kwargs: Any,
+) -> list[Score]:
+    """1.0 where the answer that was generated anew from the long answer is the gold; else 0.0.
+
+    None stands for a completion that had no long answer to generate from.
+
+    >>> influence_reward(["…", "…"], ["Paris", "Paris"], ["<answer>Paris</answer>", None])
+    [1.0, 0.0]
+    """
+    same_length(completions, solution=solution, completions_long_answer=completions_long_answer)
+    texts_of(completions)
+    texts = [
+        None if completion is None else text_of(completion, row)
+        for row, completion in enumerate(completions_long_answer)
+    ]
+    golds = golds_of(solution)
+    scores = [_influence(text, gold) for text, gold in zip(texts, golds, strict=True)]
+    title = "Influence accuracy reward"
+    log_attempts("influence_accuracy_reward.log", title, scores, texts, solution)
+    return scores
+
+
+def _influence(text: str | None, gold: str | None) -> Score:
+    if gold is None:
+        return NO_GOLD
+    if text is None:
+        return Score(0.0, "There was no long answer to generate from.", gold=_answer(gold))
+    answer, gold = _answer(text), _answer(gold)
+    if answer == gold:
+        return _same_text(answer, gold)
+    return Score(0.0, "The answer from the long answer is not the gold.", answer, gold, "same text")
+
+
+@reward
+def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
+    """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
+
+    >>> format_reward(["<think>a</think> <long_answer>b</long_answer> <answer>c</answer>", "c"])
+    [1.0, 0.0]
+    """
+    tags = "think", "long_answer", "answer"
+    parts = "<think>…</think>, <long_answer>…</long_answer>, <answer>…</answer> and nothing else."
+    return [
+        Score(1.0, f"The text is {parts}")
+        if only_tags(text, *tags)
+        else Score(0.0, f"The text is not {parts}")
+        for text in texts_of(completions)
+    ]
+
+
+@reward
+def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
+    """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
+
+    The context is what stands in the first `<context>…</context>` of the column `problem`.
+
+    >>> problem = ["<context>" + "x" * 10 + "</context> What is it?"]
+    >>> len_reward(["<long_answer>xxxxx</long_answer>"], problem=problem)
+    [1.0]
+    """
+    if (problem := kwargs.get("problem")) is None:
+        raise ValueError("len_reward needs the column `problem`, with a <context> in each row")
+    texts = texts_of(completions)
+    same_length(completions, problem=problem)
+    return [
+        _length(first_tag(text, "long_answer"), first_tag(text_of(context, row), "context"))
+        for row, (text, context) in enumerate(zip(texts, problem, strict=True))
+    ]
+
+
+def _length(long_answer: str | None, context: str | None) -> Score:
+    if long_answer is None:
+        return Score(0.0, "The text has no <long_answer>.")
+    if context is None:
+        return Score(0.0, "The problem has no <context>.", long_answer)
+    long, whole = len(long_answer), len(context)
+    fits = SHORTEST * whole < long < LONGEST * whole
+    why = f"The long answer has {long} characters, the context {whole}."
+    return Score(float(fits), why, long_answer)

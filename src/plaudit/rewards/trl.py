@@ -1,0 +1,358 @@
+r"""The rewards of TRL, as of 1.7.0, with verdicts that equal its own.
+
+    from trl import GRPOTrainer
+    from plaudit.rewards.trl import accuracy_reward, think_format_reward
+
+    GRPOTrainer(..., reward_funcs=[accuracy_reward, think_format_reward])
+
+Where TRL reads the first message alone, these read what the completion says in the end; see
+`plaudit.completions`. A gold that cannot be read skips its row: the reward is None.
+"""
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
+from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
+from plaudit.ngrams import repeated_share
+from plaudit.schedules import cosine, soft_overlong
+from plaudit.scores import Score, async_reward, reward, values_of
+
+LogExtra = Callable[[str, list[Any]], None]
+Steps = Generator[list[Pair], list[Verdict], list[Score]]
+
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
+INCOMPLETE = "[incomplete reasoning]"
+
+
+@reward
+def accuracy_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    log_extra: LogExtra | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""1.0 where the completion's LaTeX answer equals the gold, 0.0 where not, None without a gold.
+
+    The answer is the last `\boxed{…}`, or LaTeX that `answer` announces.
+
+    >>> accuracy_reward([r"It is \boxed{\frac{1}{3}}", r"It is \boxed{0.5}"], ["1/3", "1/3"])
+    [1.0, 0.0]
+    """
+    return settle(_accuracy(completions, solution, log_extra))
+
+
+@async_reward
+async def accuracy_reward_async(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    log_extra: LogExtra | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""`accuracy_reward` for an event loop.
+
+    >>> import asyncio
+    >>> asyncio.run(accuracy_reward_async([r"\boxed{4}"], ["4"]))
+    [1.0]
+    """
+    return await settle_async(_accuracy(completions, solution, log_extra))
+
+
+@reward
+def reasoning_accuracy_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    reasoning_delimiters: Sequence[str] | None = None,
+    log_extra: LogExtra | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""`accuracy_reward` of what follows the reasoning; 0.0 where the reasoning never ends.
+
+    `reasoning_delimiters` are what may end it, `</think>` unless given; the first that occurs
+    counts, at its last occurrence.
+
+    >>> reasoning_accuracy_reward([r"<think>\boxed{3}</think> \boxed{4}", r"\boxed{4}"], ["4", "4"])
+    [1.0, 0.0]
+    """
+    return settle(_reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra))
+
+
+@async_reward
+async def reasoning_accuracy_reward_async(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    reasoning_delimiters: Sequence[str] | None = None,
+    log_extra: LogExtra | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""`reasoning_accuracy_reward` for an event loop.
+
+    >>> import asyncio
+    >>> asyncio.run(reasoning_accuracy_reward_async([r"<think>…</think> \boxed{4}"], ["4"]))
+    [1.0]
+    """
+    steps = _reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra)
+    return await settle_async(steps)
+
+
+def _accuracy(
+    completions: Sequence[Completion], solution: Sequence[Solution], log_extra: LogExtra | None
+) -> Steps:
+    scores = yield from _judged(texts_of(completions), completions, solution)
+    _log(log_extra, solution, scores)
+    return scores
+
+
+def _reasoning_accuracy(
+    completions: Sequence[Completion],
+    solution: Sequence[Solution],
+    delimiters: Sequence[str] | None,
+    log_extra: LogExtra | None,
+) -> Steps:
+    ends = ["</think>"] if delimiters is None else list(delimiters)
+    texts = [_after_reasoning(text, ends) for text in texts_of(completions)]
+    scores = yield from _judged(texts, completions, solution)
+    _log(log_extra, solution, scores)
+    return scores
+
+
+def _after_reasoning(text: str, delimiters: list[str]) -> str | None:
+    for delimiter in delimiters:
+        if delimiter in text:
+            return text.rpartition(delimiter)[2]
+    return None
+
+
+def _judged(
+    texts: Sequence[str | None], completions: Sequence[Completion], solution: Sequence[Solution]
+) -> Steps:
+    """Scores of the texts; a text that is None is reasoning that never ended."""
+    same_length(completions, solution=solution)
+    golds = golds_of(solution)
+    verdicts = iter(
+        (
+            yield [
+                Pair(text, gold, Rule.LATEX)
+                for text, gold in zip(texts, golds, strict=True)
+                if text is not None and gold is not None
+            ]
+        )
+    )
+    return [
+        Score(0.0, "The reasoning never ends.", method=INCOMPLETE)
+        if text is None
+        else NO_GOLD
+        if gold is None
+        else _score(next(verdicts))
+        for text, gold in zip(texts, golds, strict=True)
+    ]
+
+
+def _score(verdict: Verdict) -> Score:
+    status = verdict.status
+    value = None if status is Status.BAD_GOLD else 1.0 if status is Status.EQUAL else 0.0
+    return Score(value, verdict.why, verdict.answer, verdict.gold, verdict.method, status)
+
+
+def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
+    if log_extra is None:
+        return
+    log_extra("solution", list(solution))
+    log_extra("gold_parsed", [_shown(score, score.gold, "[unparseable]") for score in scores])
+    log_extra("answer_parsed", [_shown(score, score.answer, "[skipped]") for score in scores])
+
+
+def _shown(score: Score, read: str | None, skipped: str) -> str:
+    if score.method == INCOMPLETE:
+        return INCOMPLETE
+    return skipped if score.value is None else read or "[unparseable]"
+
+
+@reward
+def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
+    """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
+
+    >>> think_format_reward(["<think>So…</think> 4", "So… 4"])
+    [1.0, 0.0]
+    """
+    return [_think_format(text) for text in texts_of(completions)]
+
+
+def _think_format(text: str) -> Score:
+    if not text.startswith("<think>"):
+        return Score(0.0, "The text does not start with <think>.")
+    if text.count("<think>") > 1:
+        return Score(0.0, "The text has more than one <think>.")
+    if "</think>" not in text:
+        return Score(0.0, "The <think> is never closed.")
+    return Score(1.0, "The text starts with one <think>…</think>.")
+
+
+class _MadeReward:
+    """What the three factories give: picklable, callable, with a name for the trainer's metrics."""
+
+    __name__: str
+
+    def scores(self, *args: Any, **kwargs: Any) -> list[Score]:
+        raise NotImplementedError
+
+    def __call__(self, *args: Any, **kwargs: Any) -> list[float | None]:
+        return values_of(self.scores(*args, **kwargs), self.__name__, kwargs.get("log_metric"))
+
+
+def _check_ids(completion_ids: Sequence[Sequence[int]], completions: Sequence[Any] | None) -> None:
+    """These rewards can do without completions; where a trainer passes them, lengths must agree."""
+    if completions is not None:
+        same_length(completions, completion_ids=completion_ids)
+
+
+@dataclass(frozen=True)
+class CosineScaledReward(_MadeReward):
+    """See `get_cosine_scaled_reward`."""
+
+    max_len: int
+    min_value_wrong: float
+    max_value_wrong: float
+    min_value_correct: float
+    max_value_correct: float
+    __name__ = "cosine_scaled_reward"
+
+    def __post_init__(self) -> None:
+        if self.max_len < 1:
+            raise ValueError(f"max_len must be 1 or more, got {self.max_len}")
+
+    def scores(
+        self,
+        completions: Sequence[Completion],
+        solution: Sequence[Solution],
+        completion_ids: Sequence[Sequence[int]],
+        **kwargs: Any,
+    ) -> list[Score]:
+        """The score of each completion.
+
+        >>> get_cosine_scaled_reward(100).scores([r"\\boxed{4}"], ["4"], [[1] * 50])[0].value
+        0.75
+        """
+        _check_ids(completion_ids, completions)
+        correct = accuracy_reward.scores(completions, solution)
+        return [
+            self._scaled(score, len(ids))
+            for score, ids in zip(correct, completion_ids, strict=True)
+        ]
+
+    def _scaled(self, correct: Score, length: int) -> Score:
+        if correct.value is None:
+            return correct
+        start, end = (
+            (self.max_value_correct, self.min_value_correct)
+            if correct.value
+            else (self.min_value_wrong, self.max_value_wrong)
+        )
+        value = cosine(min(length, self.max_len), self.max_len, start, end)
+        why = f"{correct.why} {length} of {self.max_len} tokens."
+        return Score(value, why, correct.answer, correct.gold, correct.method, correct.status)
+
+
+def get_cosine_scaled_reward(
+    max_len: int,
+    min_value_wrong: float = -1.0,
+    max_value_wrong: float = -0.5,
+    min_value_correct: float = 0.5,
+    max_value_correct: float = 1.0,
+) -> CosineScaledReward:
+    r"""A reward that scales correctness by length: short and right is best, short and wrong worst.
+
+    A right completion gets `max_value_correct` at length 0 and `min_value_correct` from `max_len`
+    on; a wrong one `min_value_wrong` and `max_value_wrong`. The length is in tokens.
+
+    >>> cosine_scaled_reward = get_cosine_scaled_reward(max_len=100)
+    >>> ids = [[1] * 50, [1] * 50]
+    >>> cosine_scaled_reward([r"\boxed{4}", r"\boxed{5}"], ["4", "4"], ids)
+    [0.75, -0.75]
+    """
+    return CosineScaledReward(
+        max_len, min_value_wrong, max_value_wrong, min_value_correct, max_value_correct
+    )
+
+
+@dataclass(frozen=True)
+class RepetitionPenaltyReward(_MadeReward):
+    """See `get_repetition_penalty_reward`."""
+
+    ngram_size: int
+    max_penalty: float
+    __name__ = "repetition_penalty_reward"
+
+    def __post_init__(self) -> None:
+        if self.ngram_size < 1:
+            raise ValueError(f"ngram_size must be 1 or more, got {self.ngram_size}")
+        if self.max_penalty > 0:
+            raise ValueError(f"max_penalty must not be positive, got {self.max_penalty}")
+
+    def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
+        """The score of each completion.
+
+        >>> get_repetition_penalty_reward(ngram_size=2).scores([[5, 5, 5, 5, 5]])[0].value
+        -0.75
+        """
+        _check_ids(completion_ids, kwargs.get("completions"))
+        return [self._score(ids) for ids in completion_ids]
+
+    def _score(self, ids: Sequence[int]) -> Score:
+        share = repeated_share(ids, self.ngram_size)
+        why = f"{share:.0%} of its {self.ngram_size}-grams are repeated."
+        return Score(share * self.max_penalty if share else 0.0, why)
+
+
+def get_repetition_penalty_reward(
+    ngram_size: int = 3, max_penalty: float = -1.0
+) -> RepetitionPenaltyReward:
+    """A penalty for repeated n-grams of tokens: from 0.0, none, to `max_penalty`, nothing else.
+
+    >>> repetition_penalty_reward = get_repetition_penalty_reward(ngram_size=2)
+    >>> repetition_penalty_reward([[1, 2, 3, 4], [5, 5, 5, 5, 5]])
+    [0.0, -0.75]
+    """
+    return RepetitionPenaltyReward(ngram_size, max_penalty)
+
+
+@dataclass(frozen=True)
+class SoftOverlongPunishment(_MadeReward):
+    """See `get_soft_overlong_punishment`."""
+
+    max_completion_len: int
+    soft_punish_cache: int
+    __name__ = "soft_overlong_punishment_reward"
+
+    def __post_init__(self) -> None:
+        if self.soft_punish_cache < 0:
+            cache = self.soft_punish_cache
+            raise ValueError(f"soft_punish_cache must not be negative, got {cache}")
+
+    def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
+        """The score of each completion.
+
+        >>> get_soft_overlong_punishment(100, 20).scores([[1] * 90])[0].value
+        -0.5
+        """
+        _check_ids(completion_ids, kwargs.get("completions"))
+        return [self._score(len(ids)) for ids in completion_ids]
+
+    def _score(self, length: int) -> Score:
+        value = soft_overlong(length, self.max_completion_len, self.soft_punish_cache)
+        soft = self.max_completion_len - self.soft_punish_cache
+        why = f"{length} tokens: {soft} are free, {self.max_completion_len} are the most."
+        return Score(value, why)
+
+
+def get_soft_overlong_punishment(
+    max_completion_len: int, soft_punish_cache: int
+) -> SoftOverlongPunishment:
+    """A punishment for length: 0.0, then falling over the last `soft_punish_cache` tokens to -1.0.
+
+    >>> soft_overlong_punishment_reward = get_soft_overlong_punishment(100, 20)
+    >>> soft_overlong_punishment_reward([[1] * 80, [1] * 90, [1] * 101])
+    [0.0, -0.5, -1.0]
+    """
+    return SoftOverlongPunishment(max_completion_len, soft_punish_cache)
