@@ -1,0 +1,25 @@
+"""Recipes: which rewards count, how much, on which columns, and only where another passed.
+
+    name = "brief-math"
+
+    [columns]
+    solution = "answer"  # the rewards call it solution, the table calls it answer
+
+    [[rewards]]
+    reward = "trl.accuracy_reward"
+
+    [[rewards]]
+    name = "brevity"
+    reward = "trl.get_cosine_scaled_reward"
+    weight = 0.2
+    gate = "accuracy_reward"
+    params = { max_len = 4096 }
+
+A recipe is one callable over a batch: it gives each component's score, the total and the reasons.
+"""
+
+from plaudit.recipes._component import Component
+from plaudit.recipes._files import load, presets
+from plaudit.recipes._recipe import Recipe, RowScore
+
+__all__ = ["Component", "Recipe", "RowScore", "load", "presets"]

@@ -1,0 +1,115 @@
+"""One reward in a recipe."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from math import isfinite
+from typing import Any
+
+from plaudit.recipes._calling import Calling, calling_of
+from plaudit.recipes._names import did_you_mean, quoted
+from plaudit.scores import Score
+
+# The columns that a scored table has besides those of the components.
+RESERVED = ("row_id", "group_id", "total", "status", "explanation")
+
+
+@dataclass(frozen=True)
+class Component:
+    """One reward in a recipe.
+
+    name: the column that it gets in a scored table; "" takes the reward's own name
+    reward: "trl.accuracy_reward", or "package.module:function" for one of your own
+    weight: what its value is multiplied by in the total
+    params: the arguments of a factory, or fixed arguments of a plain reward
+    columns: the reward's argument -> the table's column
+    gate: the name of an earlier component; this one counts only where that one is above 0
+
+    >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
+    'cosine_scaled_reward'
+    >>> Component("accuracy", "trl.acuracy_reward")
+    Traceback (most recent call last):
+    ...
+    ValueError: no reward is called 'trl.acuracy_reward'. Did you mean trl.accuracy_reward?
+    """
+
+    name: str
+    reward: str
+    weight: float = 1.0
+    params: Mapping[str, Any] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    gate: str | None = None
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        own_name, _ = self._named_calling
+        object.__setattr__(self, "name", self.name or own_name)
+        object.__setattr__(self, "weight", float(self.weight))
+        if self.name in RESERVED:
+            raise ValueError(f"a scored table has a column {quoted(self.name)} already")
+        for argument in self.columns:
+            if not self.takes(argument):
+                hint = did_you_mean(argument, sorted(self.calling.takes))
+                raise ValueError(f"{self.reward} takes no column {quoted(argument)}; {hint}")
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: what a factory made need not be picklable."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def calling(self) -> Calling:
+        """How the reward is called."""
+        return self._named_calling[1]
+
+    @cached_property
+    def _named_calling(self) -> tuple[str, Calling]:
+        return calling_of(self.reward, self.params)
+
+    def takes(self, argument: str) -> bool:
+        """Whether the reward can be given a column as this argument."""
+        return self.calling.takes_any or argument in self.calling.takes
+
+    def needs(self, columns: Mapping[str, str]) -> dict[str, str]:
+        """The columns that it needs, argument -> column; `columns` are those of the recipe."""
+        mapped = {a: column for a, column in columns.items() if a in self.calling.takes}
+        mapped |= self.columns
+        return {a: mapped.get(a, a) for a in dict.fromkeys([*self.calling.needed, *mapped])}
+
+    def scores(
+        self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> list[Score]:
+        """Its scores of a batch; `given` holds the batch, `columns` are those of the recipe."""
+        try:
+            return self.calling.scores(completions, given, {**columns, **self.columns})
+        except Exception as error:
+            error.add_note(f"in {self.name} ({self.reward})")
+            raise
+
+    def _check_types(self) -> None:
+        for key, value, kinds, wanted in (
+            ("name", self.name, str, "text"),
+            ("reward", self.reward, str, "text"),
+            ("weight", self.weight, (int, float), "a number"),
+            ("params", self.params, Mapping, "a table"),
+            ("columns", self.columns, Mapping, "a table"),
+            ("gate", self.gate, (str, type(None)), "text"),
+        ):
+            if not isinstance(value, kinds) or isinstance(value, bool):
+                raise ValueError(f"{key} must be {wanted}, got {value!r:.80}")
+        if not isfinite(self.weight):
+            raise ValueError(f"weight must be finite, got {self.weight}")
+        check_columns(self.columns)
+
+
+def check_columns(columns: Mapping[str, Any]) -> None:
+    """Raise where a column that an argument is mapped to is no name.
+
+    >>> check_columns({"solution": 3})
+    Traceback (most recent call last):
+    ...
+    ValueError: columns: solution must be the name of a column, got 3
+    """
+    for argument, column in columns.items():
+        if not isinstance(column, str) or not column:
+            got = f"{column!r:.80}"
+            raise ValueError(f"columns: {argument} must be the name of a column, got {got}")

@@ -1,0 +1,97 @@
+"""A preset's name or a TOML file -> a recipe."""
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import fields
+from importlib.resources import files
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+from plaudit.recipes._component import Component
+from plaudit.recipes._names import did_you_mean, quoted
+from plaudit.recipes._recipe import Recipe
+
+_PRESETS = files("plaudit").joinpath("presets")
+_KEYS = ("name", "columns", "rewards")
+_KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component))
+
+
+def load(name_or_path: str | PathLike[str]) -> Recipe:
+    """The recipe of a preset's name, or of a TOML file.
+
+    >>> load("trl-reasoning").needs()
+    {'solution': 'solution'}
+    >>> load("trl-maths")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no recipe "trl-maths": it is no file, and of the presets \
+did you mean "trl-math"?
+    """
+    name = fspath(name_or_path)
+    if isinstance(name_or_path, str) and name in presets():
+        text = _PRESETS.joinpath(f"{name}.toml").read_text("utf-8")
+    else:
+        text = _text_of(name)
+    try:
+        return _recipe(tomllib.loads(text), Path(name).stem)
+    except (ValueError, ImportError) as error:
+        raise ValueError(f"{name}: {error}") from error
+
+
+def presets() -> list[str]:
+    """The names of the recipes that come with plaudit.
+
+    >>> presets()
+    ['canoe', 'trl-math', 'trl-reasoning', 'vlm-r1-od', 'vlm-r1-rec']
+    """
+    names = (file.name for file in _PRESETS.iterdir())
+    return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))
+
+
+def _text_of(name: str) -> str:
+    path = Path(name)
+    if not path.exists() and not path.suffix:
+        hint = did_you_mean(name, presets())
+        raise ValueError(
+            f"there is no recipe {quoted(name)}: it is no file, and of the presets {hint}"
+        )
+    try:
+        return path.read_text("utf-8")
+    except OSError as error:
+        raise ValueError(f"cannot read the recipe {name}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"cannot read the recipe {name}: it is not UTF-8 text") from error
+
+
+def _recipe(table: Mapping[str, Any], default_name: str) -> Recipe:
+    _check_keys(table, _KEYS)
+    name, columns = table.get("name", default_name), table.get("columns", {})
+    rewards = table.get("rewards")
+    if not isinstance(name, str):
+        raise ValueError(f"name must be text, got {name!r:.80}")
+    if not isinstance(columns, dict):
+        raise ValueError(f"columns must be a table, got {columns!r:.80}")
+    if not isinstance(rewards, list) or not rewards:
+        raise ValueError("a recipe needs at least one [[rewards]]")
+    components = [_component(reward, place) for place, reward in enumerate(rewards, start=1)]
+    return Recipe(name, tuple(components), columns)
+
+
+def _component(table: Any, place: int) -> Component:
+    label = f"rewards, number {place}"
+    if not isinstance(table, dict):
+        raise ValueError(f"{label}: it must be a table, got {table!r:.80}")
+    try:
+        _check_keys(table, _KEYS_OF_A_REWARD)
+        if "reward" not in table:
+            raise ValueError('say which: reward = "trl.accuracy_reward"')
+        return Component(**{"name": "", **table})
+    except ValueError as error:
+        raise ValueError(f"{label}: {error}") from error
+
+
+def _check_keys(table: Mapping[str, Any], known: Collection[str]) -> None:
+    for key in table:
+        if key not in known:
+            raise ValueError(f"there is no key {quoted(key)}; {did_you_mean(key, known)}")

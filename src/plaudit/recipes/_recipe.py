@@ -1,0 +1,280 @@
+"""Components -> one callable that scores a batch."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from plaudit.recipes._component import Component, check_columns
+from plaudit.recipes._names import did_you_mean, quoted
+from plaudit.recipes._toml import toml_of
+from plaudit.scores import TROUBLE, Score, values_of
+
+WORST_FIRST = ("error", "timeout", "limit", "bad_gold")
+COMPLETIONS = ("completions", "completion")  # what a table may call them
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What one completion got from a recipe.
+
+    total: the weighted sum of the components, without those that are None; None where all are
+    components: the score of each, in the recipe's order; one that its gate holds back keeps its
+        value, though it counts 0, and its `why` says so
+
+    >>> from plaudit.recipes import load
+    >>> row = load("trl-reasoning")([r"2 + 2 </think> \\boxed{4}"], solution=["4"])[0]
+    >>> row.total, row.status
+    (1.0, 'scored')
+    >>> row.components["think_format_reward"].why
+    'The text does not start with <think>.'
+    """
+
+    total: float | None
+    components: Mapping[str, Score]
+
+    @property
+    def status(self) -> str:
+        """The worst trouble of a component: error, timeout, limit, bad_gold; else "scored"."""
+        found = {str(score.status) for score in self.components.values()}
+        return next((trouble for trouble in WORST_FIRST if trouble in found), "scored")
+
+    @property
+    def why(self) -> str:
+        """What each component gave and why, in one line."""
+        scores = self.components.items()
+        reasons = (f"{name} {s.value}: {s.why.removesuffix('.')}" for name, s in scores)
+        return " ".join("; ".join(reasons).split())
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Rewards with weights, gates and columns, as one callable over a batch.
+
+    columns: the rewards' argument -> the table's column, for all components; `completions` too
+
+    >>> recipe = Recipe(
+    ...     "brief-math",
+    ...     (
+    ...         Component("accuracy", "trl.accuracy_reward"),
+    ...         Component("format", "trl.think_format_reward", weight=0.5, gate="accuracy"),
+    ...     ),
+    ...     columns={"solution": "answer"},
+    ... )
+    >>> completions = [r"<think>2 + 2</think> \\boxed{4}", r"<think>2 + 2</think> \\boxed{5}"]
+    >>> [row.total for row in recipe(completions, answer=["4", "4"])]
+    [1.5, 0.0]
+    """
+
+    name: str
+    components: tuple[Component, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "components", tuple(self.components))
+        if not self.components:
+            raise ValueError("a recipe needs at least one reward")
+        check_columns(self.columns)
+        self._check_names_and_gates()
+        for argument in self.columns:
+            self._check_taken(argument)
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """The total and each component's score, for each completion.
+
+        A column is given by the reward's argument or by the table's name; the table's name wins.
+        Columns that no component takes are ignored.
+
+        >>> from plaudit.recipes import load
+        >>> load("trl-math")([r"\\boxed{4}"], solution=["4"])[0].total
+        1.0
+        """
+        settled = _settled(self.components, completions, columns, self.columns)
+        return [_row(self.components, row) for row in settled]
+
+    def needs(self) -> dict[str, str]:
+        """The argument and the table's column, for every column that some component needs.
+
+        The completions themselves are not among them. Where two components read an argument from
+        different columns, the later one's key is "component.argument".
+
+        >>> from plaudit.recipes import load
+        >>> load("canoe").needs()
+        {'solution': 'solution', 'problem': 'problem'}
+        """
+        needs: dict[str, str] = {}
+        for component in self.components:
+            for argument, column in component.needs(self.columns).items():
+                taken = needs.setdefault(argument, column) != column
+                if taken:
+                    needs[f"{component.name}.{argument}"] = column
+        return needs
+
+    def check(self, available: Collection[str]) -> None:
+        """Raise where a table with these columns has not all that the recipe needs.
+
+        >>> from plaudit.recipes import load
+        >>> load("trl-math").check(["prompt", "completion", "solutions"])
+        Traceback (most recent call last):
+        ...
+        ValueError: there is no column "solution", which accuracy_reward needs; did you mean \
+"solutions"?
+        """
+        mapped = self.columns.get("completions")
+        wanted = COMPLETIONS if mapped is None else (mapped,)
+        if not any(name in available for name in wanted):
+            names = " or ".join(map(quoted, wanted))
+            hint = did_you_mean(wanted[-1], available)
+            raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
+        _check_needs(self.components, self.columns, available)
+
+    def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
+        """A reward function for each component, as trainers take them; picklable.
+
+        Each has the component's name, applies its columns and parameters, and respects its gate.
+
+        >>> from plaudit.recipes import load
+        >>> functions = load("trl-reasoning").reward_funcs()
+        >>> [function.__name__ for function in functions]
+        ['reasoning_accuracy_reward', 'think_format_reward']
+        >>> functions[1](completions=["<think>2 + 2</think> 4"], solution=["4"])
+        [1.0]
+        """
+        return [
+            _RewardFunction(self._with_gates(component), self.columns)
+            for component in self.components
+        ]
+
+    def reward_weights(self) -> list[float]:
+        """The weight of each of `reward_funcs()`, in the same order.
+
+        >>> from plaudit.recipes import load
+        >>> load("trl-reasoning").reward_weights()
+        [1.0, 1.0]
+        """
+        return [component.weight for component in self.components]
+
+    def to_toml(self) -> str:
+        """The recipe as the text of a TOML file.
+
+        >>> from plaudit.recipes import load
+        >>> print(load("trl-math").to_toml(), end="")
+        name = "trl-math"
+        <BLANKLINE>
+        [[rewards]]
+        name = "accuracy_reward"
+        reward = "trl.accuracy_reward"
+        """
+        return toml_of(self.name, self.columns, self.components)
+
+    def _with_gates(self, component: Component) -> tuple[Component, ...]:
+        """The component, after the chain of gates that it depends on."""
+        named = {other.name: other for other in self.components}
+        chain = [component]
+        while (gate := chain[0].gate) is not None:
+            chain.insert(0, named[gate])
+        return tuple(chain)
+
+    def _check_names_and_gates(self) -> None:
+        earlier: list[str] = []
+        for component in self.components:
+            name, gate = component.name, component.gate
+            if name in earlier:
+                raise ValueError(f"two rewards are called {quoted(name)}: give one another name")
+            if gate is not None and gate not in earlier:
+                hint = did_you_mean(gate, earlier) if earlier else "it is the first"
+                raise ValueError(f"{name}: the gate {quoted(gate)} is no earlier reward; {hint}")
+            earlier.append(name)
+
+    def _check_taken(self, argument: str) -> None:
+        if argument == "completions" or any(c.takes(argument) for c in self.components):
+            return
+        known = sorted({name for c in self.components for name in c.calling.takes})
+        hint = did_you_mean(argument, ["completions", *known])
+        raise ValueError(f"columns: no reward takes {quoted(argument)}; {hint}")
+
+
+def _check_needs(
+    components: Sequence[Component], mapping: Mapping[str, str], available: Collection[str]
+) -> None:
+    for component in components:
+        for argument, column in component.needs(mapping).items():
+            if column not in available:
+                alias = "" if column == argument else f" as {argument}"
+                hint = did_you_mean(column, available)
+                name = quoted(column)
+                raise ValueError(
+                    f"there is no column {name}, which {component.name} needs{alias}; {hint}"
+                )
+
+
+@dataclass(frozen=True)
+class _Settled:
+    """A component's score in one row, and what of it counts: None where it is left out."""
+
+    score: Score
+    counts: float | None
+
+
+def _settled(
+    components: Sequence[Component],
+    completions: Sequence[Any],
+    columns: Mapping[str, Any],
+    mapping: Mapping[str, str],
+) -> list[dict[str, _Settled]]:
+    """For each row, each component's score, with the gates applied."""
+    needs = [pair for component in components for pair in component.needs(mapping).items()]
+    by_argument = {column for argument, column in needs if argument in columns}
+    _check_needs(components, mapping, {*columns, *by_argument})
+    batches = [component.scores(completions, columns, mapping) for component in components]
+    rows: list[dict[str, _Settled]] = []
+    for scores in zip(*batches, strict=True):
+        row: dict[str, _Settled] = {}
+        for component, score in zip(components, scores, strict=True):
+            row[component.name] = _gated(score, component.gate, row)
+        rows.append(row)
+    return rows
+
+
+def _gated(score: Score, gate: str | None, row: Mapping[str, _Settled]) -> _Settled:
+    if gate is None or score.value is None:
+        return _Settled(score, score.value)
+    passed = row[gate].counts
+    if passed is not None and passed > 0:
+        return _Settled(score, score.value)
+    if passed is None:
+        why, counts = f"It is left out, since {gate} is. {score.why}", None
+    else:
+        why, counts = f"It counts 0, since {gate} did not pass. {score.why}", 0.0
+    status = score.status if score.status in TROUBLE else "gated"
+    return _Settled(replace(score, why=why, status=status), counts)
+
+
+def _row(components: Sequence[Component], row: Mapping[str, _Settled]) -> RowScore:
+    weighted = [
+        component.weight * counts
+        for component in components
+        if (counts := row[component.name].counts) is not None
+    ]
+    scores = {name: settled.score for name, settled in row.items()}
+    return RowScore(sum(weighted, 0.0) if weighted else None, scores)
+
+
+@dataclass(frozen=True)
+class _RewardFunction:
+    """The last of these components, after its gates, as a reward function."""
+
+    components: tuple[Component, ...]
+    columns: Mapping[str, str]
+
+    @property
+    def __name__(self) -> str:
+        return self.components[-1].name
+
+    def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+        rows = _settled(self.components, completions, columns, self.columns)
+        settled = [row[self.__name__] for row in rows]
+        return [replace(one.score, value=one.counts) for one in settled]
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        scores = self.scores(completions, **columns)
+        return values_of(scores, self.__name__, columns.get("log_metric"))

@@ -1,0 +1,64 @@
+"""A recipe as the text of a TOML file."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plaudit.recipes._component import Component
+
+
+def toml_of(name: str, columns: Mapping[str, str], components: Iterable["Component"]) -> str:
+    """The text of the file; a value that TOML has no form for is an error.
+
+    >>> print(toml_of("math", {"solution": "answer"}, []), end="")
+    name = "math"
+    <BLANKLINE>
+    [columns]
+    solution = "answer"
+    """
+    blocks = [_lines({"name": name})]
+    if columns:
+        blocks.append(["[columns]", *_lines(columns)])
+    blocks += [["[[rewards]]", *_lines(_entries(component))] for component in components]
+    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
+
+
+def _entries(component: "Component") -> dict[str, Any]:
+    """What a file must say of a component: not what is so anyway."""
+    said: dict[str, Any] = {"name": component.name, "reward": component.reward}
+    if component.weight != 1.0:
+        said["weight"] = component.weight
+    if component.gate is not None:
+        said["gate"] = component.gate
+    tables = {"params": component.params, "columns": component.columns}
+    return said | {key: table for key, table in tables.items() if table}
+
+
+def _lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{_key(key)} = {_value(value, key)}" for key, value in table.items()]
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _text(key)
+
+
+def _value(value: Any, place: str) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)  # inf and nan are TOML's words, too
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_value(item, place) for item in value)}]"
+    if isinstance(value, Mapping):
+        inside = (f"{_key(key)} = {_value(item, key)}" for key, item in value.items())
+        return f"{{ {', '.join(inside)} }}"
+    raise ValueError(f"{place} cannot be written to a TOML file: it is {value!r:.80}")
+
+
+def _text(text: str) -> str:
+    """A TOML string: JSON's form, but for the one character that TOML wants escaped."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,193 @@
+"""Predicted and gold boxes, drawn over their image.
+
+answer "[12, 20, 110, 96]", gold "[10, 20, 100, 100]", image_path "images/kite.png"
+"""
+
+import base64
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from plaudit import extract
+from plaudit.boxes import Corners, box_of, corners_of
+from plaudit.report._folder import IMAGE, Folder, Numbers
+from plaudit.report._passk import Array
+from plaudit.report._sample import even
+
+PICTURES = 24
+_CANDIDATES = 96  # rows that are looked at, to find so many pictures
+_SIDE = 480  # pixels of a picture's longer side
+_PIXELS = 100_000_000  # a larger image is not opened
+_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
+_BOXES = 50  # that are drawn in one picture, of each kind
+_TEXT = 20_000  # characters; longer ones are not searched for boxes
+GOLD, PREDICTION = "#12a150", "#f5701a"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An image with boxes over it, as a data URI, and where it comes from."""
+
+    place: int
+    component: str
+    value: float | None
+    uri: str
+    width: int
+    height: int
+    predictions: int
+    golds: int
+
+
+def candidates(folder: Folder, numbers: Numbers) -> Array:
+    """The places of rows that may have boxes, even by value: none where there are no images."""
+    names = [name for name in folder.components if "iou" in name or "detect" in name]
+    if folder.image is None:
+        return np.zeros(0, np.int64)
+    values = numbers.values[(names or folder.components)[0]]
+    return even(np.argsort(values, kind="stable"), _CANDIDATES)
+
+
+def pictures_of(rows: Iterable[tuple[int, dict[str, Any]]], roots: Sequence[Path]) -> list[Picture]:
+    """The pictures of the rows that have boxes and an image, the worst first, and even by value.
+
+    roots: where relative paths of images are tried
+    """
+    drawn = list(_pictures(rows, roots))
+    drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.place))
+    return [drawn[at] for at in even(np.arange(len(drawn)), PICTURES).tolist()]
+
+
+def _pictures(
+    rows: Iterable[tuple[int, dict[str, Any]]], roots: Sequence[Path]
+) -> Iterator[Picture]:
+    for place, row in rows:
+        for entry in row["explanation"] or ():
+            golds, preds = boxes_in(entry["gold"]), boxes_in(entry["answer"])
+            opened = open_image(row.get(IMAGE), roots) if golds else None
+            if opened is not None:
+                shown = drawn_over(opened, preds, golds)
+                component, value = str(entry["component"]), entry["value"]
+                uri, size = data_uri(shown), shown.size
+                yield Picture(place, component, value, uri, *size, len(preds), len(golds))
+                break
+
+
+def boxes_in(text: str | None) -> list[Corners]:
+    """The boxes that a text gives: four numbers, or objects with `bbox_2d`.
+
+    >>> boxes_in("[1, 2, 3, 4]"), boxes_in('[{"bbox_2d": [0, 0, 9, 9], "label": "cat"}]')
+    ([(1.0, 2.0, 3.0, 4.0)], [(0.0, 0.0, 9.0, 9.0)])
+    >>> boxes_in("no box"), boxes_in(None)
+    ([], [])
+    """
+    if not text or len(text) > _TEXT or "[" not in text:
+        return []
+    items = extract.json_items(text) or extract.json_items(extract.last_fence(text, "json") or "")
+    one = corners_of(items)
+    found = [one] if one else [corners_of(item) or box_of(item).corners for item in items or ()]
+    return [corners for corners in found if corners][:_BOXES]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An image, made no larger than a picture, and the size that it had."""
+
+    image: Image.Image
+    size: tuple[int, int]
+
+
+def open_image(entry: Any, roots: Sequence[Path]) -> Opened | None:
+    """The image that an `image_path` names; None where there is none that can be read."""
+    if isinstance(entry, str) and entry.startswith("["):
+        entry = extract.json_items(entry)  # a list that stands in a column of text
+    path = entry[0] if isinstance(entry, list) and entry else entry
+    if not isinstance(path, str) or not path or "\0" in path:
+        return None
+    for root in roots:
+        try:
+            file = root / path
+            if file.is_file():
+                return _thumbnail(file)
+        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            continue
+    return None
+
+
+def _thumbnail(file: Path) -> Opened | None:
+    # By name: some other formats start programs.
+    with Image.open(file, formats=_FORMATS) as image:
+        size = image.size
+        if size[0] * size[1] > _PIXELS:
+            return None
+        image.draft("RGB", (_SIDE * 2, _SIDE * 2))
+        small = image.convert("RGB")
+    small.thumbnail((_SIDE, _SIDE))
+    return Opened(small, size)
+
+
+def drawn_over(opened: Opened, preds: list[Corners], golds: list[Corners]) -> Image.Image:
+    """The image with boxes over it: the gold ones solid, the predicted ones dashed."""
+    image, (width, height) = opened.image, opened.size
+    across, down = image.width / width, image.height / height
+    pen = ImageDraw.Draw(image)
+    scaled = [
+        (_sides([(x * across, y * down) for x, y in _points(box)], image.size), colour, dash)
+        for boxes, colour, dash in ((golds, GOLD, 0), (preds, PREDICTION, 9))
+        for box in boxes
+    ]
+    # White lines below keep both visible on any image, and all of them are below all colours.
+    for line in (line for lines, _, _ in scaled for line in lines):
+        pen.line(line, fill="white", width=5)
+    for lines, colour, dash in scaled:
+        for piece in (piece for line in lines for piece in _dashes(line, dash)):
+            pen.line(piece, fill=colour, width=3)
+    return image
+
+
+_Point = tuple[float, float]
+_Line = tuple[_Point, _Point]
+
+
+def _points(box: Corners) -> list[_Point]:
+    left, top, right, bottom = box
+    return [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+
+
+def _sides(points: list[_Point], size: tuple[int, int]) -> list[_Line]:
+    inside = [(_inside(x, size[0]), _inside(y, size[1])) for x, y in points]
+    return list(pairwise(inside))
+
+
+def _inside(value: float, size: int) -> float:
+    return min(max(value, 0.0), size - 1.0)
+
+
+def _dashes(line: _Line, dash: int) -> Iterator[_Line]:
+    (x0, y0), (x1, y1) = line
+    length = abs(x1 - x0) + abs(y1 - y0)
+    if not dash or length < dash:
+        yield line
+        return
+    for start in np.arange(0.0, length, 2 * dash).tolist():
+        a, b = start / length, min(start + dash, length) / length
+        yield (
+            (x0 + (x1 - x0) * a, y0 + (y1 - y0) * a),
+            (x0 + (x1 - x0) * b, y0 + (y1 - y0) * b),
+        )
+
+
+def data_uri(image: Image.Image) -> str:
+    """The image as a JPEG that can stand in a page.
+
+    >>> data_uri(Image.new("RGB", (2, 2)))[:23]
+    'data:image/jpeg;base64,'
+    """
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=82)
+    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")

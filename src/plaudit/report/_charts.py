@@ -1,0 +1,290 @@
+"""The charts, made of aggregates alone: Vega-Lite for the page, and PNGs of the same.
+
+Each chart fills the width that it is given; colours come from a theme, light or dark.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+import vl_convert
+
+from plaudit.report._passk import AtK
+from plaudit.report._summary import Bin, LengthBin, Share, Summary
+
+Spec = dict[str, Any]
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
+_PNG_WIDTH = 560
+_STATUS_COLOURS = {
+    "equal": "#1f9d6b",
+    "scored": "#4f7fd6",
+    "different": "#94a3b8",
+    "no_answer": "#d9a514",
+    "gated": "#a78bca",
+    "bad_gold": "#e2701e",
+    "limit": "#c2549b",
+    "timeout": "#d6453d",
+    "error": "#8f1d1d",
+}
+_OTHER_STATUS = "#6b7280"
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A chart, the name of its file, and what it shows in a sentence.
+
+    filter: what a click on a bar filters the rows by, a component or "status"; None for nothing
+    """
+
+    name: str
+    title: str
+    spec: Spec
+    filter: str | None = None
+
+
+def charts_of(summary: Summary) -> list[Chart]:
+    """Every chart that has something to show."""
+    bins = {"total": summary.total_bins, **summary.bins}
+    charts = [
+        Chart(
+            _file_name(place, name),
+            f"{name}: rows by value",
+            histogram_chart(found),
+            name if place else "total",
+        )
+        for place, (name, found) in enumerate(bins.items())
+        if found
+    ]
+    if summary.right_shares:
+        title = "Groups by share of right completions"
+        charts.append(Chart("groups", title, shares_chart(summary.right_shares)))
+    if summary.at_k:
+        charts.append(Chart("at-k", "pass@k and maj@k", at_k_chart(summary.at_k)))
+    if summary.lengths:
+        title = f"Total by length in {summary.unit}"
+        charts.append(Chart("length", title, length_chart(summary.lengths, summary.unit)))
+    if summary.rows:
+        spec = correlation_chart(summary.names, summary.correlation)
+        charts.append(Chart("correlation", "How components correlate", spec))
+    if summary.component_statuses:
+        spec = statuses_chart(summary.component_statuses, list(summary.spreads))
+        charts.append(Chart("statuses", "Statuses by component", spec))
+    return charts
+
+
+def _file_name(place: int, name: str) -> str:
+    """A name for a file: the component's, without what a file system may not like."""
+    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-") or "component"
+    return f"component-{place:02}-{plain}" if place else "total"
+
+
+def theme(dark: bool) -> Spec:
+    """The colours and letters of every chart.
+
+    >>> theme(dark=True)["background"]
+    'transparent'
+    """
+    text, quiet, grid = (
+        ("#e6e9ef", "#9aa4b2", "#2b323d") if dark else ("#1c2430", "#5b6675", "#e6e9ee")
+    )
+    accent, second = ("#7aa7ff", "#f0a35e") if dark else ("#2f62d0", "#d9731a")
+    middle = "#232a35" if dark else "#f1f3f6"
+    axis: Spec = {"labelColor": quiet, "titleColor": quiet, "gridColor": grid, "domainColor": grid}
+    axis |= {"tickColor": grid, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500}
+    return {
+        "background": "transparent",
+        "font": _FONT,
+        "view": {"stroke": None},
+        "axis": {**axis, "labelPadding": 5, "titlePadding": 8, "domain": False, "ticks": False},
+        "axisX": {"grid": False, "labelOverlap": True},
+        "legend": {"labelColor": text, "titleColor": quiet, "labelFontSize": 11, "orient": "top"},
+        "title": {"color": text, "anchor": "start", "fontSize": 14, "fontWeight": 600},
+        "mark": {"color": accent},
+        "bar": {"color": accent, "cornerRadiusEnd": 2},
+        "text": {"color": text, "fontSize": 11},
+        "range": {
+            "category": [accent, second],
+            "diverging": ["#d9731a", middle, "#2f62d0"],
+        },
+    }
+
+
+def png_of(chart: Chart) -> bytes:
+    """The chart as a PNG, on white and with its title."""
+    spec = {**chart.spec, "title": chart.title, "width": _PNG_WIDTH, "background": "white"}
+    padding = {"left": 16, "right": 16, "top": 16, "bottom": 16}
+    config = theme(dark=False) | {"padding": padding, "background": "white"}
+    # No data is fetched, whatever a name in it looks like.
+    return vl_convert.vegalite_to_png(spec, scale=2.0, config=config, allowed_base_urls=[])
+
+
+def histogram_chart(bins: list[Bin]) -> Spec:
+    """A bar a bin; values that are few stand side by side."""
+    rows = [{"low": b.low, "high": b.high, "rows": b.count, "value": _short(b.low)} for b in bins]
+    tip = [alt.Tooltip("rows:Q", format=",")]
+    axis = alt.Axis(tickCount=4, format="~s")
+    y = alt.Y("rows:Q", title="rows", axis=axis, scale=alt.Scale(domainMin=0))
+    if all(b.low == b.high for b in bins):
+        x = alt.X("value:O", title=None, sort=None, axis=_level())
+        tip = [alt.Tooltip("value:O"), *tip]
+        return _spec(_chart(rows).mark_bar(size=26).encode(x=x, y=y, tooltip=tip), 150)
+    tip = [alt.Tooltip("low:Q", title="from"), alt.Tooltip("high:Q", title="to"), *tip]
+    x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=False))
+    bars = _chart(rows).mark_bar(x2Offset=-1)
+    return _spec(bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tip), 150)
+
+
+def shares_chart(shares: list[Share]) -> Spec:
+    """A bar a share of right completions; the two ends have no signal, and are quiet."""
+    rows = [
+        {
+            "share": share.label,
+            "groups": share.count,
+            "signal": "right and wrong" if share.mixed else "all right or all wrong",
+        }
+        for share in shares
+    ]
+    colours = alt.Scale(
+        domain=["right and wrong", "all right or all wrong"], range=["#4f7fd6", "#a3adba"]
+    )
+    bars = (
+        _chart(rows)
+        .mark_bar()
+        .encode(
+            x=alt.X("share:O", sort=None, title="completions that are right", axis=_level()),
+            y=alt.Y("groups:Q", title="groups", axis=alt.Axis(tickCount=4, format="~s")),
+            color=alt.Color("signal:N", title=None, scale=colours),
+            tooltip=["share:O", alt.Tooltip("groups:Q", format=","), "signal:N"],
+        )
+    )
+    return _spec(bars, 200)
+
+
+def at_k_chart(at_k: list[AtK]) -> Spec:
+    """Two lines over k."""
+    rows = [
+        {"k": at.k, "measure": measure, "value": value, "groups": at.groups}
+        for measure, of in (("pass@k", "passed"), ("maj@k", "majority"))
+        for at in at_k
+        if (value := getattr(at, of)) is not None
+    ]
+    lines = _chart(rows).mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2.5)
+    encoded = lines.encode(
+        x=alt.X("k:O", title="k completions", axis=_level()),
+        y=alt.Y("value:Q", title="right", scale=alt.Scale(domain=[0, 1]), axis=_percent()),
+        color=alt.Color("measure:N", title=None, sort=None),
+        tooltip=["measure:N", "k:O", alt.Tooltip("value:Q", format=".1%"), "groups:Q"],
+    )
+    return _spec(encoded, 200)
+
+
+def length_chart(bins: list[LengthBin], unit: str) -> Spec:
+    """The mean over the length, within the middle half."""
+    rows = [
+        {
+            "length": (b.low + b.high) / 2,
+            "lengths": f"{b.low:,.0f}–{b.high:,.0f}",
+            "rows": b.count,
+            "mean": b.mean,
+            "quarter": b.quartile1,
+            "three quarters": b.quartile3,
+        }
+        for b in bins
+    ]
+    scale = alt.Scale(zero=False, nice=False, padding=8)
+    x = alt.X("length:Q", title=unit, scale=scale, axis=alt.Axis(format="~s", tickMinStep=1))
+    tip = [
+        alt.Tooltip("lengths:N", title=unit),
+        alt.Tooltip("rows:Q", format=","),
+        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "quarter", "three quarters")),
+    ]
+    band = (
+        _chart(rows)
+        .mark_area(opacity=0.18)
+        .encode(x=x, y=alt.Y("quarter:Q", title="total"), y2="three quarters:Q")
+    )
+    point = alt.OverlayMarkDef(size=45, filled=True)
+    line = _chart(rows).mark_line(point=point, strokeWidth=2.5)
+    return _spec(alt.LayerChart(layer=[band, line.encode(x=x, y="mean:Q", tooltip=tip)]), 200)
+
+
+def correlation_chart(names: list[str], matrix: list[list[float | None]]) -> Spec:
+    """A square a pair."""
+    rows = [
+        {"a": a, "b": b, "r": r, "shown": _correlation_text(r)}
+        for a, line in zip(names, matrix, strict=True)
+        for b, r in zip(names, line, strict=True)
+    ]
+    base = _chart(rows).encode(
+        x=alt.X("a:N", sort=names, title=None, axis=_names(labelAngle=-35)),
+        y=alt.Y("b:N", sort=names, title=None, axis=_names()),
+        tooltip=["a:N", "b:N", alt.Tooltip("shown:N", title="correlation")],
+    )
+    scale = alt.Scale(domain=[-1, 1], domainMid=0, interpolate="rgb")
+    squares = base.mark_rect(cornerRadius=3).encode(
+        color=alt.Color("r:Q", scale=scale, legend=None)
+    )
+    strong = alt.when("abs(datum.r) > 0.5").then(alt.value("white"))
+    texts = base.mark_text().encode(text="shown:N", color=strong)
+    return _spec(alt.LayerChart(layer=[squares, texts]), max(120, 34 * len(names)))
+
+
+def statuses_chart(counts: dict[tuple[str, str], int], components: list[str]) -> Spec:
+    """For each component, the share of each status."""
+    known = [*_STATUS_COLOURS, *sorted({s for _, s in counts} - set(_STATUS_COLOURS))]
+    present = [status for status in known if any(s == status for _, s in counts)]
+    rows = [
+        {"component": component, "status": status, "rows": count, "order": known.index(status)}
+        for (component, status), count in sorted(counts.items())
+    ]
+    colours = [_STATUS_COLOURS.get(status, _OTHER_STATUS) for status in present]
+    bars = (
+        _chart(rows)
+        .mark_bar(cornerRadius=0)
+        .encode(
+            x=alt.X("rows:Q", stack="normalize", title="rows", axis=_percent()),
+            y=alt.Y("component:N", sort=components, title=None, axis=_names()),
+            color=alt.Color(
+                "status:N",
+                title=None,
+                scale=alt.Scale(domain=present, range=colours),
+                legend=alt.Legend(columns=4),
+            ),
+            order=alt.Order("order:Q"),
+            tooltip=["component:N", "status:N", alt.Tooltip("rows:Q", format=",")],
+        )
+    )
+    return _spec(bars, 34 * len({component for component, _ in counts}) + 20)
+
+
+def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
+    return alt.Chart(alt.InlineData(values=rows))
+
+
+def _level() -> alt.Axis:
+    return alt.Axis(labelAngle=0)
+
+
+def _percent() -> alt.Axis:
+    return alt.Axis(format=".0%", tickCount=5)
+
+
+def _names(**more: Any) -> alt.Axis:
+    return alt.Axis(labelLimit=130, labelOverlap=False, **more)
+
+
+def _spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
+    """As wide as its place on the page."""
+    spec: Spec = chart.properties(width="container", height=height).to_dict()
+    spec.pop("config", None)  # the theme's part
+    return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
+
+
+def _correlation_text(r: float | None) -> str:
+    return "–" if r is None else f"{round(r, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no −0.00
+
+
+def _short(value: float) -> str:
+    return f"{value:.4g}"

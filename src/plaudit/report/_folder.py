@@ -1,0 +1,355 @@
+"""A folder that `plaudit score` wrote, read without holding its texts.
+
+    DIR/part-00000.parquet   row_id, group_id, the input's columns, a column a component,
+                             total, status, explanation
+    DIR/run.json             {"components": ["accuracy_reward"], "recipe": "…", "inputs": [...]}
+    DIR/rejected.jsonl       {"line": 7, "reason": "…"}
+
+Numbers are read whole, some hundred bytes a row; texts only of the rows that are asked for.
+"""
+
+import json
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from plaudit.completions import text_of
+from plaudit.extract import json_items
+from plaudit.report._passk import NO_ANSWER, Array
+
+TOKENS = "completion_ids"
+IMAGE = "image_path"
+
+# By which names a column goes; those that the run itself names come first.
+_COMPLETION = ("completion", "response", "output", "text")
+_PROMPT = ("prompt", "problem", "question", "query")
+_GOLD = ("solution", "answer", "gold", "ground_truth", "target")
+
+_NEEDED = ("row_id", "group_id", "total", "status", "explanation")
+_BATCH = 1024  # rows that are held with their texts
+_EXAMPLES = 20  # of the rows that were rejected
+
+
+class FolderError(Exception):
+    """The folder cannot be reported on; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The rows that the run could not read: how many, and the first of them."""
+
+    count: int
+    examples: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A scored folder, checked: what is in it and which column is which; None where there is none.
+
+    run: what run.json holds
+    """
+
+    directory: Path
+    parts: list[Path]
+    components: list[str]
+    run: dict[str, Any]
+    completion: str | None
+    prompt: str | None
+    gold: str | None
+    tokens: str | None
+    image: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the numbers of a run are, an entry a row; NaN stands for None.
+
+    groups, statuses: places in group_names and in status_names
+    lengths: in `unit`, tokens where the run has them, else characters
+    answers: by the component that decides what is right; equal ones have the same number
+    component_statuses: how many rows have a status, by (component, status)
+    """
+
+    row_ids: Array
+    groups: Array
+    group_names: list[str]
+    totals: Array
+    values: dict[str, Array]
+    statuses: Array
+    status_names: list[str]
+    lengths: Array
+    unit: str
+    characters: Array
+    answers: Array
+    component_statuses: dict[tuple[str, str], int]
+
+
+def open_folder(directory: Path) -> Folder:
+    """The scored folder at a path; raises FolderError where it is none."""
+    if not directory.is_dir():
+        raise FolderError(f"there is no folder {directory}")
+    run = _run_of(directory)
+    parts = sorted(directory.glob("part-*.parquet"))
+    if not parts:
+        raise FolderError(f"{directory} has no part-*.parquet: did `plaudit score` write rows?")
+    components = list(map(str, run.get("components") or []))
+    if not components:
+        raise FolderError(f"{directory / 'run.json'} names no components")
+    columns = _columns_of(parts, [*_NEEDED, *components])
+
+    def first(*names: object) -> str | None:
+        return next((str(name) for name in names if name in columns), None)
+
+    return Folder(
+        directory,
+        parts,
+        components,
+        run,
+        completion=first(run.get("completion_column"), *_COMPLETION),
+        prompt=first(*_PROMPT),
+        gold=first(_column_of("solution", run.get("recipe")), *_GOLD),
+        tokens=first(TOKENS),
+        image=first(IMAGE),
+    )
+
+
+def _column_of(argument: str, recipe: object) -> object:
+    """The column that a recipe takes an argument from, where it says so."""
+    try:
+        columns = tomllib.loads(str(recipe)).get("columns")
+    except tomllib.TOMLDecodeError:
+        return None
+    return columns.get(argument) if isinstance(columns, dict) else None
+
+
+def _run_of(directory: Path) -> dict[str, Any]:
+    file = directory / "run.json"
+    try:
+        run = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise FolderError(
+            f"{directory} has no run.json: it is no folder that `plaudit score` wrote"
+        ) from error
+    except (OSError, ValueError) as error:
+        raise FolderError(f"cannot read {file}: {error}") from error
+    if not isinstance(run, dict):
+        raise FolderError(f"{file} must hold an object, got {type(run).__name__}")
+    return run
+
+
+def _columns_of(parts: list[Path], needed: list[str]) -> list[str]:
+    names: list[str] = []
+    for part in parts:
+        try:
+            names = pq.read_schema(part).names
+        except (OSError, pa.ArrowException) as error:
+            raise FolderError(f"cannot read {part}: {str(error).splitlines()[0]}") from error
+        if missing := [name for name in needed if name not in names]:
+            raise FolderError(f"{part} has no column {missing[0]}: it was not written by this run")
+    return names
+
+
+def rejected_of(directory: Path) -> Rejected:
+    """What `rejected.jsonl` holds; a line that is broken itself counts, too."""
+    file = directory / "rejected.jsonl"
+    if not file.is_file():
+        return Rejected(0, [])
+    count = 0
+    examples: list[dict[str, Any]] = []
+    with file.open(encoding="utf-8", errors="replace") as lines:
+        for line in lines:
+            if line.strip():
+                count += 1
+                if len(examples) < _EXAMPLES:
+                    examples.append(_rejected_example(line))
+    return Rejected(count, examples)
+
+
+def _rejected_example(line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {"reason": line.strip()[:500]}
+
+
+def numbers_of(folder: Folder, correct: str) -> Numbers:
+    """Read the numbers of every row; `correct` is the component whose answers vote."""
+    completion, tokens = folder.completion, folder.tokens
+    wanted = [*_NEEDED, *folder.components, *filter(None, (completion, tokens))]
+    groups, statuses = _Codes(), _Codes()
+    counts: Counter[tuple[str, str]] = Counter()
+    columns: dict[str, list[Array]] = {}
+    for batch in _batches(folder, wanted):
+        read = {name: _floats(batch[name]) for name in ("total", *folder.components)}
+        read["row id"] = _array(batch["row_id"])
+        read["group"] = groups.of(batch["group_id"])
+        read["status"] = statuses.of(batch["status"])
+        read["characters"] = _characters(batch[completion] if completion else None, len(batch))
+        read["length"] = _token_counts(batch[tokens]) if tokens else read["characters"]
+        explained = _explained(batch["explanation"])
+        read["answer"] = _answers(explained, correct, len(batch))
+        counts.update(_statuses_of(explained))
+        for name, values in read.items():
+            columns.setdefault(name, []).append(values)
+    whole = {name: np.concatenate(chunks) for name, chunks in columns.items()}
+    none = np.zeros(0)
+    return Numbers(
+        row_ids=whole.get("row id", none.astype(np.int64)),
+        groups=whole.get("group", none.astype(np.int64)),
+        group_names=groups.names,
+        totals=whole.get("total", none),
+        values={name: whole.get(name, none) for name in folder.components},
+        statuses=whole.get("status", none.astype(np.int64)),
+        status_names=statuses.names,
+        lengths=whole.get("length", none.astype(np.int64)),
+        unit="tokens" if tokens else "characters",
+        characters=whole.get("characters", none.astype(np.int64)),
+        answers=whole.get("answer", none.astype(np.int64)),
+        component_statuses=dict(counts),
+    )
+
+
+def rows_at(folder: Folder, places: Array) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows at these places, counted over all parts, in order: each with its place."""
+    texts = filter(None, (folder.completion, folder.prompt, folder.gold, folder.image))
+    wanted = list(dict.fromkeys([*_NEEDED, *folder.components, *texts]))
+    places = np.sort(places)
+    start = 0
+    for batch in _batches(folder, wanted):
+        inside = places[(places >= start) & (places < start + len(batch))]
+        for place, row in zip(
+            inside, batch.take(pa.array(inside - start)).to_pylist(), strict=True
+        ):
+            yield int(place), row
+        start += len(batch)
+
+
+def _batches(folder: Folder, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    for part in folder.parts:
+        with pq.ParquetFile(part, pre_buffer=False) as file:
+            for batch in file.iter_batches(_BATCH, columns=columns):
+                yield batch.select(columns)
+
+
+class _Codes:
+    """Numbers for names, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def of(self, column: pa.Array) -> Array:
+        encoded = column.cast(pa.string()).fill_null("").dictionary_encode()
+        codes = [
+            self._known.setdefault(n, len(self._known)) for n in encoded.dictionary.to_pylist()
+        ]
+        return np.array(codes, np.int64)[_array(encoded.indices)]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._known)
+
+
+def _array(column: pa.Array) -> Array:
+    values: Array = column.to_numpy(zero_copy_only=False)
+    return values
+
+
+def _floats(column: pa.Array) -> Array:
+    return _array(column.cast(pa.float64()))
+
+
+def _token_counts(column: pa.Array) -> Array:
+    return _array(pc.list_value_length(column).fill_null(0)).astype(np.int64)
+
+
+def _characters(column: pa.Array | None, rows: int) -> Array:
+    if column is None:
+        return np.zeros(rows, np.int64)
+    if pa.types.is_string(column.type) and not pc.any(pc.starts_with(column, "[{")).as_py():
+        return _array(pc.utf8_length(column).fill_null(0)).astype(np.int64)
+    return np.array([len(completion_text(value)) for value in column.to_pylist()], np.int64)
+
+
+def completion_text(value: Any) -> str:
+    """The text of a completion; what is none, such as a null, is shown as it is.
+
+    >>> completion_text('[{"role": "assistant", "content": "It is 4."}]'), completion_text(4)
+    ('It is 4.', '4')
+    """
+    try:
+        return text_of(_messages(value) or value)
+    except TypeError:
+        return "" if value is None else str(value)
+
+
+def prompt_text(value: Any) -> str:
+    """The text of a prompt; of messages, what each says, with its role where there are several.
+
+    >>> prompt_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
+    'system: Be brief.\\n\\nuser: Hi'
+    """
+    messages = _messages(value)
+    if messages is None:
+        return completion_text(value)
+    said = [(m["role"], completion_text({"content": m.get("content")})) for m in messages]
+    if len(said) == 1:
+        return said[0][1]
+    return "\n\n".join(f"{role}: {text}" for role, text in said)
+
+
+def _messages(value: Any) -> list[dict[str, Any]] | None:
+    """Messages, also where they were written as JSON, because other rows of the column are text."""
+    if isinstance(value, str) and value.startswith("[{"):
+        value = json_items(value)
+    is_list = isinstance(value, list) and len(value) > 0
+    return value if is_list and all(isinstance(m, dict) and "role" in m for m in value) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """The explanations of a batch, flat: an entry a component of a row."""
+
+    rows: Array
+    entries: pa.StructArray
+
+
+def _explained(column: pa.ListArray) -> _Explained:
+    return _Explained(_array(pc.list_parent_indices(column)), pc.list_flatten(column))
+
+
+def _statuses_of(explained: _Explained) -> Counter[tuple[str, str]]:
+    names = [pc.struct_field(explained.entries, name) for name in ("component", "status")]
+    counted = pa.table(names, ["component", "status"]).group_by(["component", "status"])
+    found = counted.aggregate([([], "count_all")]).to_pylist()
+    return Counter({(str(row["component"]), str(row["status"])): row["count_all"] for row in found})
+
+
+def _answers(explained: _Explained, component: str, rows: int) -> Array:
+    """A number for each row's answer. Those that equal the gold equal one another: they are 1."""
+    answers = np.full(rows, NO_ANSWER, np.int64)
+    mine = pc.fill_null(pc.equal(pc.struct_field(explained.entries, "component"), component), False)
+    at = explained.rows[_array(mine)]
+    entries = explained.entries.filter(mine)
+    texts = pc.struct_field(entries, "answer").dictionary_encode()
+    numbers = np.array([_number(t) for t in texts.dictionary.to_pylist()] or [NO_ANSWER], np.int64)
+    answers[at] = numbers[_array(texts.indices.fill_null(0))]
+    answers[at[_array(texts.is_null())]] = NO_ANSWER
+    equal = pc.fill_null(pc.equal(pc.struct_field(entries, "status"), "equal"), False)
+    answers[at[_array(equal)]] = 1
+    return answers
+
+
+def _number(answer: str) -> int:
+    """A number that depends on the text alone, so that it need not be kept; never 0 or 1."""
+    digest = blake2b(" ".join(answer.split()).encode("utf-8", "replace"), digest_size=7).digest()
+    return int.from_bytes(digest, "big") + 2

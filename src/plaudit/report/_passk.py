@@ -1,0 +1,155 @@
+"""pass@k and maj@k: what k completions of a prompt are good for.
+
+pass@k: whether one of k is right. maj@k: whether the answer that most of k give is right.
+Both are means over the ways to draw k completions out of the n that a group has.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+from math import comb
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, np.dtype[Any]]
+
+NO_ANSWER = 0  # among answers: this completion gives none, and does not vote
+
+_DRAWS = 1000  # where there are more ways to draw k of n, so many of them, always the same ones
+_FEWEST = 20  # or fewer, where groups are many and large: the mean over groups is as good
+_WORK = 2_000_000_000  # multiplications for one k that decide how many
+_VOTERS = 256  # of a larger group, so many completions vote: the first
+_AT_ONCE = 4_000_000  # numbers that are held while votes are counted
+
+
+@dataclass(frozen=True, slots=True)
+class AtK:
+    """The two at one k.
+
+    groups: how many groups have k completions or more; the others do not count
+    majority: None where no completion has an answer that could vote
+    """
+
+    k: int
+    groups: int
+    passed: float
+    majority: float | None
+
+
+def at_k(groups: Array, right: Array, answers: Array) -> list[AtK]:
+    """pass@k and maj@k for k = 1, 2, 4, … and the largest k that half of the groups have.
+
+    An entry is a completion: the number of its group, whether it is right, and a number that
+    equal answers share.
+
+    >>> groups, answers = np.array([0, 0, 0, 0]), np.array([7, 7, 8, 9])
+    >>> for at in at_k(groups, np.array([False, False, True, True]), answers):
+    ...     print(at.k, round(at.passed, 3), round(at.majority, 3))
+    1 0.5 0.5
+    2 0.833 0.5
+    4 1.0 0.0
+    """
+    ballots = _ballots(groups, right, answers)
+    tallies: Counter[tuple[int, int]] = Counter()
+    for of_size in ballots:
+        tallies.update((of_size.size, int(c)) for c in of_size.right.sum(axis=1))
+    votes = bool(np.any(answers != NO_ANSWER))
+    found = []
+    for k in _ks(tallies):
+        passed = {pair: pass_at_k(*pair, k) for pair in tallies if pair[0] >= k}
+        enough = sum(tallies[pair] for pair in passed)
+        mean = sum(value * tallies[pair] for pair, value in passed.items()) / enough
+        found.append(AtK(k, enough, mean, _mean_majority(ballots, k) if votes else None))
+    return found
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """The chance that one of k completions, drawn out of n with c right ones, is right.
+
+    >>> pass_at_k(4, 1, 2)
+    0.5
+    """
+    return 1.0 - comb(n - c, k) / comb(n, k)
+
+
+def majority_at_k(right: Array, answers: Array, k: int) -> Array:
+    """For each group, a row, the chance that the most frequent answer among k is right.
+
+    Answers that are equally frequent share the chance evenly. Without any answer it is 0.
+
+    >>> majority_at_k(np.array([[True, True, False]]), np.array([[5, 5, 6]]), 3)
+    array([1.])
+    """
+    groups, n = right.shape
+    drawn = _draws(n, k, min(_DRAWS, max(_FEWEST, _WORK // (max(groups, 1) * n**2))))
+    step = max(1, _AT_ONCE // (n * max(n, len(drawn))))
+    chances = [
+        _chances(right[at : at + step], answers[at : at + step], drawn)
+        for at in range(0, len(right), step)
+    ]
+    return np.concatenate([np.zeros(0), *chances])
+
+
+def _chances(right: Array, answers: Array, drawn: Array) -> Array:
+    same = (answers[:, :, None] == answers[:, None, :]) & (answers != NO_ANSWER)[:, None, :]
+    # For each draw and completion: how many in the draw give this completion's answer.
+    votes = np.where(drawn, drawn.astype(np.float32) @ same.astype(np.float32), 0.0)
+    # Answers that tie for the most have as many completions each: so their shares are even.
+    winners = (votes == votes.max(axis=2, keepdims=True)) & (votes > 0)
+    shares = (winners & right[:, None, :]).sum(axis=2) / np.maximum(winners.sum(axis=2), 1)
+    chances: Array = shares.mean(axis=1)
+    return chances
+
+
+@lru_cache(maxsize=64)
+def _draws(n: int, k: int, many: int) -> Array:
+    """Ways to draw k of n, a row each, True for what is drawn: all of them, or so many."""
+    if comb(n, k) <= _DRAWS:
+        places = np.array(list(combinations(range(n), k)))
+    else:
+        places = np.random.default_rng([n, k]).random((many, n)).argsort(axis=1)[:, :k]
+    drawn = np.zeros((len(places), n), np.bool_)
+    np.put_along_axis(drawn, places, True, axis=1)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Ballots:
+    """The groups of one size: a row a group, a column a completion."""
+
+    size: int
+    right: Array
+    answers: Array
+
+
+def _ballots(groups: Array, right: Array, answers: Array) -> list[_Ballots]:
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups) if len(groups) else np.zeros(0, np.int64)
+    starts = np.cumsum(sizes) - sizes
+    found = []
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        places = order[starts[sizes == size][:, None] + np.arange(size)]
+        found.append(_Ballots(size, right[places], answers[places]))
+    return found
+
+
+def _ks(tallies: Counter[tuple[int, int]]) -> list[int]:
+    half = tallies.total() / 2
+    sizes = sorted({n for n, _ in tallies})
+    common = [n for n in sizes if sum(m for (size, _), m in tallies.items() if size >= n) >= half]
+    largest = max(common, default=0)
+    powers = [2**power for power in range(largest.bit_length())]
+    return sorted({*powers, largest} - {0}) if largest <= _VOTERS else powers
+
+
+def _mean_majority(ballots: list[_Ballots], k: int) -> float | None:
+    if k > _VOTERS:
+        return None
+    chances = [
+        majority_at_k(b.right[:, :_VOTERS], b.answers[:, :_VOTERS], k)
+        for b in ballots
+        if b.size >= k
+    ]
+    return float(np.concatenate(chances).mean())

@@ -1,0 +1,145 @@
+"""Which rows are put on the page, and of which the whole text: always the same ones.
+
+First those that the page points at, then those in trouble, then the others, even by total.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plaudit.report._folder import Numbers
+from plaudit.report._passk import Array
+from plaudit.report._summary import Groups, Summary
+from plaudit.scores import TROUBLE
+
+PROMPTS = 10  # the hardest and the most contested
+FLAT_GROUPS = 50  # groups without signal that are listed
+EXAMPLES = 5  # of each status
+LONGEST = 20_000  # characters of one completion
+FULL_TEXT = 8_000_000  # characters of completions that are there in full
+CUT = 400  # characters of the others
+
+_OF_A_GROUP = 16  # rows of a group that the page points at
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The places of the rows on the page, and what the page points at.
+
+    full: the places of the rows whose whole text is there
+    """
+
+    places: Array
+    full: set[int]
+    hardest: list[int]
+    contested: list[int]
+    flat: list[int]
+    examples: dict[str, list[int]]
+
+
+def sample_of(numbers: Numbers, summary: Summary, rows: int, pictured: list[int]) -> Sample:
+    """Choose `rows` rows; `pictured` are the places of rows that have a picture."""
+    groups = summary.groups
+    hardest, contested = _hardest(groups), _contested(groups)
+    examples = _examples(numbers)
+    members = [_members(numbers, group) for group in dict.fromkeys([*hardest, *contested])]
+    shown = [np.array(places, np.int64) for places in examples.values()]
+    flat = np.flatnonzero(groups.flat & (groups.rows > 0))[:FLAT_GROUPS]
+    pointed_at = np.concatenate([pictured, *shown, *members, groups.first[flat]]).astype(np.int64)
+    order = _in_order(numbers, pointed_at, rows)
+    return Sample(
+        places=order,
+        full=_with_full_text(numbers.characters, order),
+        hardest=hardest,
+        contested=contested,
+        flat=flat.tolist(),
+        examples=examples,
+    )
+
+
+def _hardest(groups: Groups) -> list[int]:
+    scored = np.flatnonzero(groups.scored > 0)
+    order = np.lexsort((scored, groups.mean[scored]))
+    return [int(group) for group in scored[order[:PROMPTS]]]
+
+
+def _contested(groups: Groups) -> list[int]:
+    uneven = np.flatnonzero(~groups.flat)
+    order = np.lexsort((uneven, -groups.variance[uneven]))
+    return [int(group) for group in uneven[order[:PROMPTS]]]
+
+
+def _examples(numbers: Numbers) -> dict[str, list[int]]:
+    """The first rows of each status that is trouble."""
+    return {
+        status: np.flatnonzero(numbers.statuses == code)[:EXAMPLES].tolist()
+        for code, status in enumerate(numbers.status_names)
+        if status in TROUBLE
+    }
+
+
+def _members(numbers: Numbers, group: int) -> Array:
+    return np.flatnonzero(numbers.groups == group)[:_OF_A_GROUP]
+
+
+def _in_order(numbers: Numbers, pointed_at: Array, rows: int) -> Array:
+    """The places of `rows` rows, the most wanted first."""
+    bad = [code for code, name in enumerate(numbers.status_names) if name in TROUBLE]
+    troubled = np.isin(numbers.statuses, bad)
+    places = np.arange(len(numbers.row_ids))
+    by_total = np.lexsort((places, numbers.totals))
+    first = _distinct(pointed_at)[:rows]
+    chosen = np.zeros(len(places), np.bool_)
+    chosen[first] = True
+    parts = [first]
+    for pool in (places[troubled], by_total[~troubled[by_total]]):
+        more = even(pool[~chosen[pool]], rows - int(chosen.sum()))
+        chosen[more] = True
+        parts.append(_spread_out(more))
+    return np.concatenate(parts)
+
+
+def _distinct(places: Array) -> Array:
+    return np.array(list(dict.fromkeys(places.tolist())), np.int64)
+
+
+def even(pool: Array, count: int) -> Array:
+    """So many of a pool, evenly spaced, from its first to its last.
+
+    >>> even(np.arange(10), 4)
+    array([0, 3, 6, 9])
+    """
+    if count >= len(pool):
+        return pool
+    return pool[np.linspace(0, len(pool) - 1, max(count, 0)).round().astype(np.int64)]
+
+
+def _spread_out(pool: Array) -> Array:
+    """The same places in an order of which every beginning is spread over the whole."""
+    golden = (np.arange(len(pool)) * 0.6180339887498949) % 1.0
+    return pool[np.argsort(golden, kind="stable")]
+
+
+def _with_full_text(characters: Array, order: Array) -> set[int]:
+    costs = np.minimum(characters[order], LONGEST)
+    return set(order[np.cumsum(costs) <= FULL_TEXT].tolist())
+
+
+def cut(text: str, most: int) -> tuple[str, int, str]:
+    """The beginning of a text, how much of its middle was left out, and its end.
+
+    The end is longer: that is where the answer is.
+
+    >>> cut("abcdefghij", 4), cut("short", 9)
+    (('a', 6, 'hij'), ('short', 0, ''))
+    """
+    if len(text) <= most:
+        return text, 0, ""
+    head = most // 3
+    return text[:head], len(text) - most, text[len(text) - (most - head) :]
+
+
+def json_number(value: Any) -> float | None:
+    """A number for the page: six digits after the point; None where it is none or not finite."""
+    return round(float(value), 6) if value is not None and np.isfinite(value) else None

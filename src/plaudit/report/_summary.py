@@ -1,0 +1,329 @@
+"""What the numbers of a run say: spreads, histograms, groups, lengths, correlations.
+
+Everything here is a pure function of arrays; NaN stands for None, a row that was skipped.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plaudit.report._folder import Numbers
+from plaudit.report._passk import Array, AtK, at_k
+from plaudit.scores import TROUBLE
+
+_FEW_VALUES = 12  # with no more different values, a histogram has a bar for each
+_OF_EACH = 5  # and so many rows of each on average
+_BINS = 24
+_LENGTH_BINS = 16
+_SAME = 1e-9  # totals that differ by no more are the same: the rest is rounding
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How values are spread; all but the counts are None where there is no value."""
+
+    count: int
+    missing: int
+    mean: float | None = None
+    std: float | None = None
+    low: float | None = None
+    quartile1: float | None = None
+    median: float | None = None
+    quartile3: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """How many values lie from `low` to `high`; the two are the same where it is one value."""
+
+    low: float
+    high: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """How many groups have about this share of right completions; mixed: some, but not all."""
+
+    label: str
+    count: int
+    mixed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LengthBin:
+    """The totals of the rows of one length, `low` to `high`: their mean and middle half."""
+
+    low: float
+    high: float
+    count: int
+    mean: float
+    quartile1: float
+    quartile3: float
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The groups, an entry each: rows, rows with a total, rows that can be right, right ones.
+
+    mean, variance, low, high: of the totals; NaN where there is none
+    first: the place of the first row
+    """
+
+    names: list[str]
+    rows: Array
+    scored: Array
+    judged: Array
+    right: Array
+    mean: Array
+    variance: Array
+    low: Array
+    high: Array
+    first: Array
+
+    @property
+    def flat(self) -> Array:
+        """Whether a group's totals are all the same: GRPO learns nothing from it."""
+        # NaN compares as False: a group without totals is flat, too.
+        return ~(self.high - self.low > _SAME)
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """How many groups have no signal, by why."""
+
+    groups: int
+    flat: int
+    all_right: int
+    all_wrong: int
+    single: int
+    otherwise: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that the report shows besides the rows themselves."""
+
+    correct: str
+    rows: int
+    right: int
+    judged: int
+    total: Spread
+    total_bins: list[Bin]
+    spreads: dict[str, Spread]
+    bins: dict[str, list[Bin]]
+    groups: Groups
+    signal: Signal
+    right_shares: list[Share]
+    at_k: list[AtK]
+    unit: str
+    lengths: list[LengthBin]
+    length: Spread
+    names: list[str]
+    correlation: list[list[float | None]]
+    statuses: dict[str, int]
+    component_statuses: dict[tuple[str, str], int]
+
+    @property
+    def troubled(self) -> int:
+        """How many rows got their total because something went wrong on the way."""
+        return sum(self.statuses.get(status, 0) for status in TROUBLE)
+
+
+def summary_of(numbers: Numbers, correct: str) -> Summary:
+    """What the numbers say; a row is right where the component `correct` is above 0."""
+    decided = numbers.values[correct]
+    judged = ~np.isnan(decided)
+    right = judged & (np.nan_to_num(decided) > 0)
+    groups = groups_of(numbers, judged, right)
+    columns = {**numbers.values, "total": numbers.totals, "length": numbers.lengths.astype(float)}
+    counts = np.bincount(numbers.statuses, minlength=len(numbers.status_names)).tolist()
+    return Summary(
+        correct=correct,
+        rows=len(numbers.row_ids),
+        right=int(right.sum()),
+        judged=int(judged.sum()),
+        total=spread_of(numbers.totals),
+        total_bins=histogram(numbers.totals),
+        spreads={name: spread_of(values) for name, values in numbers.values.items()},
+        bins={name: histogram(values) for name, values in numbers.values.items()},
+        groups=groups,
+        signal=signal_of(groups),
+        right_shares=right_shares(groups),
+        at_k=at_k(numbers.groups[judged], right[judged], numbers.answers[judged]),
+        unit=numbers.unit,
+        lengths=by_length(numbers.lengths, numbers.totals),
+        length=spread_of(numbers.lengths.astype(float)),
+        names=list(columns),
+        correlation=correlation(list(columns.values())),
+        statuses=dict(zip(numbers.status_names, counts, strict=True)),
+        component_statuses=numbers.component_statuses,
+    )
+
+
+def spread_of(values: Array) -> Spread:
+    """How values are spread, those that are finite.
+
+    >>> spread_of(np.array([0.0, 1.0, np.nan]))  # doctest: +ELLIPSIS
+    Spread(count=2, missing=1, mean=0.5, std=0.5, low=0.0, quartile1=0.25, median=0.5, ...)
+    """
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return Spread(0, len(values))
+    quantiles = np.quantile(finite, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    return Spread(
+        len(finite),
+        len(values) - len(finite),
+        float(finite.mean()),
+        float(finite.std()),
+        *quantiles,
+    )
+
+
+def histogram(values: Array) -> list[Bin]:
+    """A bin for each value where they are few and come again, else bins of equal width.
+
+    >>> histogram(np.array([0.0, 1.0, 1.0, np.nan]))
+    [Bin(low=0.0, high=0.0, count=1), Bin(low=1.0, high=1.0, count=2)]
+    """
+    finite = values[np.isfinite(values)] + 0.0  # + 0: no -0.0
+    distinct, counts = np.unique(finite, return_counts=True)
+    many_of_each = len(finite) >= _OF_EACH * len(distinct) or len(distinct) <= 3
+    if len(distinct) <= _FEW_VALUES and many_of_each:
+        pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
+        return [Bin(value, value, count) for value, count in pairs]
+    counts, edges = np.histogram(finite, _edges(distinct[0], distinct[-1]))
+    lows, highs = edges[:-1].tolist(), edges[1:].tolist()
+    return [Bin(*found) for found in zip(lows, highs, counts.tolist(), strict=True)]
+
+
+def _edges(low: float, high: float) -> Array:
+    """Edges at round numbers, so many that there are about `_BINS` bins between them."""
+    width = high / _BINS - low / _BINS  # each its own: their difference may not be finite
+    if not 1e-300 < width < 1e300:
+        return np.unique(np.linspace(low / _BINS, high / _BINS, _BINS + 1) * _BINS)
+    power = 10.0 ** np.floor(np.log10(width))
+    step = next(step for step in (1, 2, 2.5, 5, 10) if step * power >= width * 0.999) * power
+    first, last = np.floor(low / step), np.ceil(high / step)
+    edges = np.arange(first, last + 1) * step
+    # Values that differ in their last digits only may fall between the edges.
+    covers = bool(np.all(np.diff(edges) > 0)) and edges[0] <= low and edges[-1] >= high
+    return edges if covers else np.unique(np.linspace(low, high, _BINS + 1))
+
+
+def groups_of(numbers: Numbers, judged: Array, right: Array) -> Groups:
+    """The statistics of each group."""
+    many, at = len(numbers.group_names), numbers.groups
+    scored = ~np.isnan(numbers.totals)
+    totals, scored_at = numbers.totals[scored], at[scored]
+    counts = np.bincount(scored_at, minlength=many)
+    with np.errstate(invalid="ignore"):
+        mean = np.bincount(scored_at, totals, many) / counts
+        variance = np.bincount(scored_at, (totals - mean[scored_at]) ** 2, many) / counts
+    first = np.full(many, len(at), np.int64)
+    np.minimum.at(first, at, np.arange(len(at)))
+    return Groups(
+        names=numbers.group_names,
+        rows=np.bincount(at, minlength=many),
+        scored=counts,
+        judged=np.bincount(at[judged], minlength=many),
+        right=np.bincount(at[right], minlength=many),
+        mean=mean,
+        variance=variance,
+        low=_extreme(np.fmin, scored_at, totals, many),
+        high=_extreme(np.fmax, scored_at, totals, many),
+        first=first,
+    )
+
+
+def _extreme(choose: Any, at: Array, totals: Array, many: int) -> Array:
+    extremes = np.full(many, np.nan)
+    choose.at(extremes, at, totals)
+    return extremes
+
+
+def signal_of(groups: Groups) -> Signal:
+    """How many groups have no signal, by the first reason that holds."""
+    flat = groups.flat
+    single = flat & (groups.scored < 2)
+    judged = flat & ~single & (groups.judged > 0)
+    all_right = judged & (groups.right == groups.judged)
+    all_wrong = judged & (groups.right == 0)
+    otherwise = flat & ~(single | all_right | all_wrong)
+    parts = (flat, all_right, all_wrong, single, otherwise)
+    return Signal(len(groups.names), *(int(part.sum()) for part in parts))
+
+
+def right_shares(groups: Groups) -> list[Share]:
+    """How many groups have which share of right completions.
+
+    By single completions where most groups have few, else by tenths; none and all are apart.
+    """
+    some = groups.judged > 0
+    if not some.any():
+        return []
+    usual = int(np.bincount(groups.judged[some]).argmax())
+    steps = usual if usual <= _FEW_VALUES else 10
+    shares = groups.right[some] / groups.judged[some]
+    # A group of another size goes to the nearest step, but none and all are only what they are.
+    nearest = np.clip(np.rint(shares * steps), 1, max(steps - 1, 1)).astype(int)
+    nearest[shares == 0], nearest[shares == 1] = 0, steps
+    counts = np.bincount(nearest, minlength=steps + 1).tolist()
+    mixed = np.bincount(nearest[(shares > 0) & (shares < 1)], minlength=steps + 1) > 0
+    return [
+        Share(_share_label(step, steps, usual), count, 0 < step < steps or bool(mixed[step]))
+        for step, count in enumerate(counts)
+    ]
+
+
+def _share_label(step: int, steps: int, usual: int) -> str:
+    if steps == usual:
+        return f"{step}/{steps}"
+    return "none" if step == 0 else "all" if step == steps else f"{step * 10}%"
+
+
+def by_length(lengths: Array, totals: Array) -> list[LengthBin]:
+    """The totals by length: bins that hold about as many rows each."""
+    scored = np.isfinite(totals)
+    lengths, totals = lengths[scored], totals[scored]
+    if not len(lengths):
+        return []
+    places = np.searchsorted(_length_starts(lengths), lengths, side="right")
+    found = []
+    for place in np.unique(places):
+        inside = places == place
+        quartiles = np.quantile(totals[inside], (0.25, 0.75)).tolist()
+        low, high = float(lengths[inside].min()), float(lengths[inside].max())
+        mean = float(totals[inside].mean())
+        found.append(LengthBin(low, high, int(inside.sum()), mean, *quartiles))
+    return found
+
+
+def _length_starts(lengths: Array) -> Array:
+    """Where the second and each further bin begins."""
+    distinct = np.unique(lengths)
+    if len(distinct) <= _LENGTH_BINS:
+        return distinct[1:]
+    inner = np.linspace(0, 1, _LENGTH_BINS + 1)[1:-1]
+    return np.unique(np.quantile(lengths, inner, method="nearest"))
+
+
+def correlation(columns: list[Array]) -> list[list[float | None]]:
+    """Pearson's correlation of each pair, over the rows that have both; None where one is constant.
+
+    >>> correlation([np.array([0.0, 1.0, 2.0]), np.array([5.0, 3.0, 1.0])])
+    [[1.0, -1.0], [-1.0, 1.0]]
+    """
+    return [[_pearson(a, b) for b in columns] for a in columns]
+
+
+def _pearson(a: Array, b: Array) -> float | None:
+    both = np.isfinite(a) & np.isfinite(b)
+    a, b = a[both], b[both]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if len(a) < 2 or np.ptp(a) <= _SAME or np.ptp(b) <= _SAME:
+            return None
+        value = float(np.corrcoef(a, b)[0, 1])
+    return round(value, 12) if np.isfinite(value) else None

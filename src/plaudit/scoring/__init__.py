@@ -1,0 +1,25 @@
+"""A table in, a scored table out: on every core of this machine, or on Ray.
+
+    from plaudit.recipes import load
+    from plaudit.scoring import score_table
+
+    score_table([Path("rollouts.jsonl")], load("trl-math"), Path("scored"))
+
+Memory does not grow with the table, a run that was killed goes on where it stopped, and the result
+is the same whatever the engine and however often it was stopped.
+"""
+
+from plaudit.scoring._command import add_arguments, run
+from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
+from plaudit.scoring._score_table import score_table
+from plaudit.scoring._summary import ScoreSummary
+
+__all__ = [
+    "InputError",
+    "RejectedRowError",
+    "ScoreSummary",
+    "StoppedError",
+    "add_arguments",
+    "run",
+    "score_table",
+]

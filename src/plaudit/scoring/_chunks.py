@@ -1,0 +1,155 @@
+"""Blocks of records -> chunks. A chunk is what one task scores and one part of the output holds.
+
+Which rows a chunk has depends on the input alone, never on the engine or on how many workers there
+are. The first chunks are small, so that a small table keeps every core busy and the first parts
+come soon; they grow, so that a large table has few parts.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import pyarrow.compute as pc
+
+from plaudit.scoring._blocks import Block, Broken
+from plaudit.scoring._columns import is_list
+from plaudit.scoring._inputs import InputFile
+from plaudit.scoring._plan import Plan
+from plaudit.scoring._readers import blocks_of
+from plaudit.scoring._records import parsed
+
+FEWEST_ROWS, MOST_ROWS = 256, 4096
+GROWS_EVERY = 8  # chunks, to twice the rows
+MOST_BYTES = 16 << 20
+SIZES = {"from": FEWEST_ROWS, "to": MOST_ROWS, "doubled_every": GROWS_EVERY, "bytes": MOST_BYTES}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some records, and where they stand among all.
+
+    first_row, first_record: the numbers of the first completion and of the first record
+    rows: how many completions each record of each block has; what cannot be read counts as one
+    read: how many bytes of the input it takes
+    """
+
+    number: int
+    first_row: int
+    first_record: int
+    blocks: tuple[Block, ...]
+    rows: tuple[Sequence[int], ...]
+    read: int
+
+    def packed(self) -> "Chunk":
+        """The same, ready for another process."""
+        return replace(self, blocks=tuple(block.packed() for block in self.blocks))
+
+
+def most_rows(number: int) -> int:
+    """How many rows a chunk may have.
+
+    >>> [most_rows(number) for number in (0, 7, 8, 1000)]
+    [256, 256, 512, 4096]
+    """
+    return min(MOST_ROWS, FEWEST_ROWS << min(number // GROWS_EVERY, 32))
+
+
+def chunks_of(files: Sequence[InputFile], plan: Plan, limit: int | None) -> Iterator[Chunk]:
+    """The chunks of the inputs, one after the other, of the first `limit` records."""
+    packing = _Packing()
+    for number, file in enumerate(files):
+        read = 0
+        for block in _limited(blocks_of(file, number), limit, packing):
+            yield from packing.add(block, _rows_of(block, plan), block.read - read)
+            read = block.read
+        packing.read += file.size - read
+    yield from packing.rest()
+
+
+def _limited(blocks: Iterable[Block], limit: int | None, packing: "_Packing") -> Iterator[Block]:
+    for block in blocks:
+        left = len(block) if limit is None else limit - packing.records
+        if left <= 0:
+            return
+        yield block.cut(0, left) if left < len(block) else block
+
+
+def _rows_of(block: Block, plan: Plan) -> Sequence[int]:
+    if not plan.listed:
+        return [1] * len(block)
+    if isinstance(block.records, list):
+        return [_completions_in(parsed(record), plan.completions) for record in block.records]
+    completions = block.records.column(plan.completions)
+    if not is_list(completions.type):
+        return [1] * len(block)
+    lengths = pc.list_value_length(completions)
+    return [max(1, length or 0) for length in lengths.to_pylist()]
+
+
+def _completions_in(record: dict[str, Any] | Broken, column: str) -> int:
+    value = record.get(column) if isinstance(record, dict) else None
+    return max(1, len(value)) if isinstance(value, list) else 1
+
+
+class _Packing:
+    """The chunk that is being filled."""
+
+    def __init__(self) -> None:
+        self.records = 0  # of all chunks so far
+        self.read = 0
+        self._number = self._first_row = self._first_record = 0
+        self._blocks: list[Block] = []
+        self._counts: list[Sequence[int]] = []
+        self._rows = self._bytes = 0
+
+    def add(self, block: Block, counts: Sequence[int], read: int) -> Iterator[Chunk]:
+        """Take a block's records, and give the chunks that they fill."""
+        sizes = block.sizes()
+        start = 0
+        while start < len(block):
+            end = self._end(counts, sizes, start)
+            self._blocks.append(block.cut(start, end))
+            self._counts.append(counts[start:end])
+            self.records += end - start
+            self.read += read * end // len(block) - read * start // len(block)
+            start = end
+            if self._is_full():
+                yield from self.rest()
+
+    def _end(self, counts: Sequence[int], sizes: Sequence[int], start: int) -> int:
+        end = start
+        while end < len(counts) and not self._is_full():
+            self._rows += counts[end]
+            self._bytes += sizes[end]
+            end += 1
+        return end
+
+    def _is_full(self) -> bool:
+        return self._rows >= most_rows(self._number) or self._bytes >= MOST_BYTES
+
+    def rest(self) -> Iterator[Chunk]:
+        """The chunk as it stands, if anything is in it."""
+        if not self._blocks:
+            return
+        yield Chunk(
+            self._number,
+            self._first_row,
+            self._first_record,
+            tuple(self._blocks),
+            tuple(self._counts),
+            self.read,
+        )
+        self._number += 1
+        self._first_row += self._rows
+        self._first_record = self.records
+        self._blocks, self._counts = [], []
+        self._rows = self._bytes = self.read = 0
+
+
+def first_rows(chunk: Chunk) -> Iterator[list[int]]:
+    """For each block, the number of each record's first completion among all completions."""
+    start = chunk.first_row
+    for counts in chunk.rows:
+        yield list(accumulate(counts[:-1], initial=start))
+        start += sum(counts)

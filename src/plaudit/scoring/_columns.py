@@ -1,0 +1,147 @@
+"""Which type a column has in the output, and arrays of it.
+
+JSON says no types, so a column gets one from the first rows. The type holds for the whole run. What
+is of several types from the start is text: strings as they are, all else as JSON. A later value
+that does not fit is left null and kept, with its column's name, in the column `other_values`; a row
+is never lost to that.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+# What goes wrong where values are not of one type, too large for it, or no UTF-8.
+_MISFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
+_WIDEST = 100  # dictionaries with more keys than that, all told, are data: they are kept as text
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of the input as it is in the output.
+
+    source: the input's name of it
+    apart: it holds a list a record, of which each completion gets its own
+    text: it is text because its values are of several types
+    """
+
+    name: str
+    source: str
+    type: pa.DataType
+    apart: bool = False
+    text: bool = False
+
+    def kind(self) -> str:
+        """The type, for the manifest.
+
+        >>> Column("answer", "answer", pa.string(), text=True).kind()
+        'string (text or JSON)'
+        """
+        return f"{self.type}{' (text or JSON)' if self.text else ''}"
+
+
+def type_of(values: Sequence[Any]) -> pa.DataType | None:
+    """The type that all these values have; None where there is none.
+
+    >>> type_of([1, None, 2.5]), type_of([1, "one"]), type_of([None])
+    (DataType(double), None, None)
+    """
+    try:
+        found = pa.array(values).type
+    except (*_MISFIT, UnicodeEncodeError):
+        return None
+    if pa.types.is_null(found) or _width(found) > _WIDEST:
+        return None
+    return _settled(found)
+
+
+def _width(kind: pa.DataType) -> int:
+    """How many names there are in a type, all told."""
+    inside = [kind.field(i).type for i in range(kind.num_fields)]
+    return len(inside) + sum(map(_width, inside))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Whether a type is one of Arrow's several kinds of lists.
+
+    >>> is_list(pa.large_list(pa.string())), is_list(pa.string())
+    (True, False)
+    """
+    kinds = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
+    return any(is_of_kind(kind) for is_of_kind in kinds)
+
+
+def _settled(kind: pa.DataType) -> pa.DataType:
+    """The type without unknowns inside: what is always null so far is taken for text."""
+    if pa.types.is_null(kind):
+        return pa.string()
+    if pa.types.is_list(kind):
+        return pa.list_(_settled(kind.value_type))
+    if pa.types.is_struct(kind):
+        return pa.struct([(field.name, _settled(field.type)) for field in kind])
+    return kind
+
+
+def fits(found: pa.DataType, kind: pa.DataType) -> bool:
+    """Whether values of one type can be kept in another without loss.
+
+    >>> fits(pa.struct([("a", pa.null())]), pa.struct([("a", pa.string()), ("b", pa.int64())]))
+    True
+    """
+    if found == kind or pa.types.is_null(found):
+        return True
+    if pa.types.is_list(found) and pa.types.is_list(kind):
+        return fits(found.value_type, kind.value_type)
+    if pa.types.is_struct(found) and pa.types.is_struct(kind):
+        places = [kind.get_field_index(field.name) for field in found]
+        return -1 not in places and all(
+            fits(field.type, kind.field(place).type)
+            for field, place in zip(found, places, strict=True)
+        )
+    return bool(pa.types.is_integer(found) and pa.types.is_floating(kind))
+
+
+def array_of(values: Sequence[Any], column: Column) -> tuple[pa.Array, list[int]]:
+    """The array of a column, and the places of what does not fit into it."""
+    if column.text:
+        values = [_as_text(value) for value in values]
+    if (array := _array(values, column.type)) is not None:
+        return array, []
+    misfits = [i for i, value in enumerate(values) if _array([value], column.type) is None]
+    mended = list(values)
+    for place in misfits:
+        mended[place] = _valid(mended[place]) if pa.types.is_string(column.type) else None
+    return pa.array(mended, column.type), misfits
+
+
+def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
+    try:
+        return pa.array(values, kind) if fits(pa.infer_type(values), kind) else None
+    except (*_MISFIT, UnicodeEncodeError):
+        return None
+
+
+def _as_text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _valid(value: Any) -> str | None:
+    """Text that can be written: half a character, such as a lone `\\ud83d`, is a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def text_array(texts: Iterable[str | None]) -> pa.Array:
+    """An array of texts, each made valid where need be.
+
+    >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
+    ['half a smile: ?', None]
+    """
+    texts = list(texts)
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([_valid(text) for text in texts], pa.string())

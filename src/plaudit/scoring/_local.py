@@ -1,0 +1,189 @@
+"""The local engine: worker processes on this machine, one a core.
+
+A worker that dies is replaced, and its chunk is given out again.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections import deque
+from collections.abc import Generator, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from plaudit.scoring._chunks import Chunk
+from plaudit.scoring._errors import StoppedError
+from plaudit.scoring._folder import GO_ON
+from plaudit.scoring._plan import Plan
+from plaudit.scoring._score_chunk import ScoredChunk
+
+ATTEMPTS = 3
+PATIENCE = 5.0  # seconds
+WORKER = (
+    "import json, sys\n"
+    "sys.path[:] = json.loads(sys.argv[1])\n"
+    "from plaudit.scoring._worker import main\n"
+    "main(int(sys.argv[2]), int(sys.argv[3]))\n"
+)
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True)
+class Task:
+    """A chunk, and how often a worker died on it."""
+
+    chunk: Chunk
+    deaths: int = 0
+
+
+class Worker:
+    """A process, and the task that it has, if any."""
+
+    def __init__(self, plan: Plan) -> None:
+        here, there = socket.socketpair()
+        path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[there.fileno()],
+            start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
+        )
+        there.close()
+        self.connection = Connection(here.detach())
+        self.task: Task | None = None
+        self._greeting: Plan | None = plan
+
+    def give(self, task: Task) -> None:
+        """Hand over a task. A worker that is gone is noticed when it is asked for the result."""
+        self.task = task
+        try:
+            if self._greeting is not None:
+                self.connection.send(self._greeting)
+                self._greeting = None
+            self.connection.send(task.chunk.packed())
+        except OSError:
+            return
+
+    def take(self) -> "ScoredChunk | str | None":
+        """The result; None where the worker is dead."""
+        try:
+            result: ScoredChunk | str = self.connection.recv()
+        except (EOFError, OSError):
+            return None
+        self.task = None
+        return result
+
+    def hang_up(self) -> None:
+        """Let it know that there is no more to do."""
+        self.connection.close()
+
+    def end(self) -> int:
+        """Make sure that it is gone, and say how it went; one without a task goes by itself."""
+        self.hang_up()
+        if self.task is None:
+            with suppress(subprocess.TimeoutExpired):
+                return self.process.wait(PATIENCE)
+        self.process.kill()
+        return self.process.wait()
+
+
+def score_locally(
+    chunks: Iterator[Chunk], plan: Plan, workers: int | None
+) -> Generator[ScoredChunk]:
+    """The scored chunks, as they come; `workers` processes, or one a core."""
+    pool = _Pool(plan, workers or cores())
+    try:
+        yield from pool.run(chunks)
+    finally:
+        pool.close()
+
+
+class _Pool:
+    def __init__(self, plan: Plan, size: int) -> None:
+        self._plan = plan
+        self._size = size
+        self._workers: list[Worker] = []
+        self._ready: deque[Task] = deque()  # read ahead, so that no worker waits for the disk
+
+    def run(self, chunks: Iterator[Chunk]) -> Iterator[ScoredChunk]:
+        while self._fill(chunks) or self._busy():
+            self._hand_out()
+            self._fill(chunks)
+            for connection in wait([worker.connection for worker in self._busy()]):
+                worker = next(w for w in self._workers if w.connection is connection)
+                result = self._result_of(worker)
+                self._fill(chunks)
+                self._hand_out()  # first the worker, then the disk
+                if result is not None:
+                    yield result
+
+    def _busy(self) -> list[Worker]:
+        return [worker for worker in self._workers if worker.task is not None]
+
+    def _fill(self, chunks: Iterator[Chunk]) -> bool:
+        while len(self._ready) < self._size and (chunk := next(chunks, None)) is not None:
+            self._ready.append(Task(chunk))
+        return bool(self._ready)
+
+    def _hand_out(self) -> None:
+        idle = [worker for worker in self._workers if worker.task is None]
+        wanted = min(len(self._ready) - len(idle), self._size - len(self._workers))
+        started = [Worker(self._plan) for _ in range(wanted)]  # all at once: it takes a second
+        self._workers += started
+        for worker in [*idle, *started][: len(self._ready)]:
+            worker.give(self._ready.popleft())
+
+    def _result_of(self, worker: Worker) -> ScoredChunk | None:
+        task = worker.task
+        assert task is not None
+        result = worker.take()
+        if result is None:
+            self._bury(worker, task)
+        elif isinstance(result, str):
+            raise StoppedError(f"{_rows_of(task.chunk, self._plan)} cannot be scored: {result}")
+        return result
+
+    def _bury(self, worker: Worker, task: Task) -> None:
+        self._workers.remove(worker)
+        code = worker.end()
+        task.deaths += 1
+        if task.deaths >= ATTEMPTS:
+            raise StoppedError(
+                f"{ATTEMPTS} workers died on {_rows_of(task.chunk, self._plan)}, the last "
+                f"{_last_words(code)}. {GO_ON}"
+            )
+        self._ready.appendleft(task)
+
+    def close(self) -> None:
+        for worker in self._workers:
+            worker.hang_up()
+        for worker in self._workers:
+            worker.end()
+
+
+def _rows_of(chunk: Chunk, plan: Plan) -> str:
+    first, last = chunk.blocks[0], chunk.blocks[-1]
+    ends = f"line {first.numbers[0]} of {plan.files[first.file]}", f"line {last.numbers[-1]}"
+    return f"{ends[0]} to {ends[1]}" + (
+        f" of {plan.files[last.file]}" if last.file != first.file else ""
+    )
+
+
+def _last_words(code: int) -> str:
+    if code == -9:
+        return "by signal 9: perhaps there is too little memory, then try fewer --workers"
+    return f"by signal {-code}" if code < 0 else f"with exit code {code}"

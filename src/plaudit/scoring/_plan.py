@@ -1,0 +1,251 @@
+"""What a run will do, settled before it starts by a look at the first rows of each file.
+
+A plan depends on the inputs, the recipe and the options alone, so that a run that goes on where
+another stopped makes the same one. It is sent to every worker.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+
+from plaudit.judge import shared_judge
+from plaudit.recipes import Recipe
+from plaudit.scoring._blocks import Block, Broken
+from plaudit.scoring._columns import Column, is_list, type_of
+from plaudit.scoring._errors import InputError
+from plaudit.scoring._inputs import InputFile
+from plaudit.scoring._readers import blocks_of, schema_of
+from plaudit.scoring._records import parsed
+from plaudit.scoring._shapes import is_listed
+
+ADDED = ("row_id", "group_id", "total", "status", "explanation")
+OTHER_VALUES = "other_values"
+COMPLETIONS = ("completion", "completions")
+PROMPTS = ("prompt", "problem", "question")
+
+_HEAD_BLOCKS, _HEAD_ROWS = 4, 2000  # of the first file
+_HEAD_ROWS_OF_OTHERS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run will do.
+
+    files: the names of the inputs
+    completions: the input's column of completions; listed: it holds a list of them a record
+    group: the column that says which rows belong together; None: a record is a group
+    given: the columns that the recipe can take; needed: those that each row must have
+    columns: the input's columns, as they are in the output
+    other_values: whether the output has a column for values that do not fit
+    limits: of the judge, in every worker as they are here
+    """
+
+    recipe: Recipe
+    files: tuple[str, ...]
+    completions: str
+    listed: bool
+    group: str | None
+    given: tuple[str, ...]
+    needed: tuple[str, ...]
+    columns: tuple[Column, ...]
+    other_values: bool
+    limits: Mapping[str, float]
+
+    @property
+    def apart(self) -> list[str]:
+        """The columns, beside the completions, that hold something for each completion."""
+        return [c.source for c in self.columns if c.apart and c.source != self.completions]
+
+    @property
+    def completion_column(self) -> str:
+        """What the completions are called in the output."""
+        return next(c.name for c in self.columns if c.source == self.completions)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The first rows of a file, and its columns; the schema, where it has one."""
+
+    name: str
+    rows: list[dict[str, Any]]
+    columns: list[str]
+    schema: pa.Schema | None
+    is_text: bool
+    trouble: str
+
+
+def make_plan(
+    files: Sequence[InputFile], recipe: Recipe, completions: str | None, group: str | None
+) -> Plan:
+    """Look at the first rows of each file, and settle what to do with them."""
+    heads = [_head(file, number) for number, file in enumerate(files)]
+    filled = [head for head in heads if head.rows]
+    if not filled:
+        raise InputError(_nothing_in(heads))
+    column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
+    for head in filled:
+        _check_columns(head, column, recipe, group)
+    listed = _listed(filled, column)
+    names = list(dict.fromkeys(name for head in filled for name in head.columns))
+    columns = tuple(_column(name, filled, column, listed) for name in names)
+    other_values = any(head.schema is None and not head.is_text for head in filled)
+    _check_names(columns, recipe, other_values)
+    return Plan(
+        recipe=recipe,
+        files=tuple(file.name for file in files),
+        completions=column,
+        listed=listed,
+        group=group or (None if listed else next((n for n in PROMPTS if n in names), None)),
+        given=tuple(name for name in names if _is_taken(name, recipe)),
+        needed=tuple(dict.fromkeys(recipe.needs().values())),
+        columns=columns,
+        other_values=other_values,
+        limits=_limits(),
+    )
+
+
+def _limits() -> dict[str, float]:
+    settings = shared_judge().settings
+    return {"deadline": settings.deadline, "memory": settings.memory}
+
+
+def _head(file: InputFile, number: int) -> Head:
+    if not file.size:
+        return Head(file.name, [], [], None, False, "")
+    most = _HEAD_ROWS if number == 0 else _HEAD_ROWS_OF_OTHERS
+    rows: list[dict[str, Any]] = []
+    trouble = ""
+    for block in islice(blocks_of(file, number), _HEAD_BLOCKS):
+        found = _rows_of(block, most - len(rows))
+        rows += [row for row in found if isinstance(row, dict)]
+        broken = [row.reason for row in found if isinstance(row, Broken)]
+        trouble = trouble or (broken[0] if broken else "")
+        if len(rows) >= most:
+            break
+    schema = schema_of(file) if rows else None
+    names = schema.names if schema else list(dict.fromkeys(name for row in rows for name in row))
+    return Head(file.name, rows, names, schema, file.format in ("csv", "tsv"), trouble)
+
+
+def _rows_of(block: Block, most: int) -> list[dict[str, Any] | Broken]:
+    """The rows of a block. Of a batch, one row and the columns of completions say enough."""
+    if isinstance(block.records, list):
+        return [parsed(record) for record in block.records[:most]]
+    rows: list[dict[str, Any] | Broken] = block.records.slice(0, min(most, 20)).to_pylist()
+    return rows
+
+
+def _nothing_in(heads: Sequence[Head]) -> str:
+    for head in heads:
+        if head.trouble:
+            return f"{head.name} has no row that can be read: {head.trouble}"
+    names = ", ".join(head.name for head in heads[:3]) + (", …" if len(heads) > 3 else "")
+    return f"there is nothing to score: {names} {'is' if len(heads) == 1 else 'are'} empty"
+
+
+def _completions_column(head: Head) -> str:
+    found = [name for name in COMPLETIONS if name in head.columns]
+    if len(found) > 1:
+        raise InputError(
+            f"{head.name} has a column completion and a column completions: "
+            "say which holds what the model wrote, with --completions COLUMN"
+        )
+    return found[0] if found else COMPLETIONS[0]
+
+
+def _check_columns(head: Head, column: str, recipe: Recipe, group: str | None) -> None:
+    try:
+        recipe.check(head.columns)
+    except ValueError as error:
+        raise InputError(f"{head.name}: {error}") from error
+    for option, name in (("--completions", column), ("--group", group)):
+        if name is not None and name not in head.columns:
+            there_is = ", ".join(head.columns)
+            raise InputError(f"{head.name} has no column {name} ({option}); there is {there_is}")
+
+
+def _listed(heads: Sequence[Head], column: str) -> bool:
+    """Whether the records hold lists of completions: all files must agree."""
+    found: dict[bool, str] = {}
+    for head in heads:
+        said = (is_listed(row.get(column)) for row in head.rows)
+        first = next((one for one in said if one is not None), None)
+        if first is not None:
+            found.setdefault(first, head.name)
+    if len(found) == 2:
+        raise InputError(
+            f"{found[False]} has one completion a row, {found[True]} a list of them: "
+            "score them apart"
+        )
+    return True in found
+
+
+def _column(name: str, heads: Sequence[Head], completions: str, listed: bool) -> Column:
+    apart = listed and (name == completions or _is_apart(name, heads, completions))
+    output = "completion" if listed and name == completions else name
+    kinds = [
+        _item_type(head.schema.field(name).type) if apart else head.schema.field(name).type
+        for head in heads
+        if head.schema is not None and name in head.columns
+    ]
+    values = [row.get(name) for head in heads if head.schema is None for row in head.rows]
+    known = [v for value in values for v in (_items(value) if apart else [value]) if v is not None]
+    found = type_of(known)
+    if found is None and (known or not kinds):
+        if any(kind != pa.string() for kind in kinds):
+            raise _several_types(name, [*kinds, "JSON of several types"])
+        return Column(output, name, pa.string(), apart, text=True)
+    kinds += [] if found is None else [found]
+    if (kind := _common(kinds)) is None:
+        raise _several_types(name, kinds)
+    return Column(output, name, kind, apart)
+
+
+def _item_type(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if is_list(kind) else kind
+
+
+def _several_types(name: str, kinds: Sequence[Any]) -> InputError:
+    seen = ", ".join(dict.fromkeys(map(str, kinds)))
+    return InputError(f"the column {name} has another type in each file: {seen}; score them apart")
+
+
+def _is_apart(name: str, heads: Sequence[Head], completions: str) -> bool:
+    """Whether a column such as completion_ids holds a list as long as that of the completions."""
+    rows = [row for head in heads for row in head.rows if isinstance(row.get(completions), list)]
+    return name.startswith("completion") and all(
+        isinstance(row.get(name), list) and len(row[name]) == len(row[completions]) for row in rows
+    )
+
+
+def _items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _common(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
+    schemas = [pa.schema([("it", kind)]) for kind in kinds]
+    try:
+        return pa.unify_schemas(schemas, promote_options="permissive").field("it").type
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+
+
+def _is_taken(name: str, recipe: Recipe) -> bool:
+    mapped = {*recipe.columns.values(), *recipe.needs().values()}
+    return name in mapped or any(component.takes(name) for component in recipe.components)
+
+
+def _check_names(columns: Sequence[Column], recipe: Recipe, other_values: bool) -> None:
+    names = [column.name for column in columns]
+    added = [*ADDED, *(component.name for component in recipe.components)]
+    added += [OTHER_VALUES] if other_values else []
+    clash = [name for name in names if name in added or names.count(name) > 1]
+    if clash:
+        which = ", ".join(dict.fromkeys(clash))
+        raise InputError(
+            f"the input has columns that the scored table adds: {which}; rename them in the input"
+            ", or, where it is the name of a reward, in the recipe"
+        )

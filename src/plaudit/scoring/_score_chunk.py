@@ -1,0 +1,189 @@
+"""A chunk -> a part of the scored table. The same function runs in every engine."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from plaudit.recipes import Recipe, RowScore
+from plaudit.scoring._chunks import Chunk, first_rows
+from plaudit.scoring._columns import text_array
+from plaudit.scoring._plan import OTHER_VALUES, Plan
+from plaudit.scoring._records import start_of
+from plaudit.scoring._rows import Rejected, Row, Source, rows_in, source_of, values_of
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A part of the output, and what there is to say of it.
+
+    part: the bytes of its Parquet file
+    statuses: how many rows have each status
+    values: for each component and the total, how many rows have a value, and the values' sum
+    """
+
+    number: int
+    part: bytes
+    rows: int
+    rejected: list[Rejected]
+    statuses: dict[str, int]
+    values: dict[str, tuple[int, float]]
+
+
+def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
+    """Score the rows of a chunk; what cannot be scored is rejected, with its reason."""
+    for component in plan.recipe.components:
+        _ = component.calling  # a reward that cannot be imported here is no fault of the rows
+    sources, found, rejected = _found(chunk, plan)
+    rows = [row for block in found for row in block]
+    outcomes = _outcomes(plan.recipe, _arguments(rows, plan))
+    scores = [outcome for outcome in outcomes if isinstance(outcome, RowScore)]
+    if len(scores) < len(rows):
+        rejected += _rejected(chunk, plan, found, outcomes)
+        found = _kept(found, outcomes)
+    table = _input_columns(sources, found, plan)
+    kept = [row for block in found for row in block]
+    statuses = [score.status for score in scores]
+    added = _added_columns(kept, scores, statuses, plan)
+    return ScoredChunk(
+        chunk.number,
+        _parquet(table, added),
+        len(kept),
+        sorted(rejected, key=lambda one: one.row_id),
+        dict(sorted(Counter(statuses).items())),
+        _sums(scores, plan),
+    )
+
+
+def _found(chunk: Chunk, plan: Plan) -> tuple[list[Source], list[list[Row]], list[Rejected]]:
+    sources: list[Source] = []
+    found: list[list[Row]] = []
+    rejected: list[Rejected] = []
+    record = chunk.first_record
+    for block, firsts in zip(chunk.blocks, first_rows(chunk), strict=True):
+        source = source_of(block, plan)
+        rows, bad = rows_in(source, block, firsts, record, plan)
+        sources.append(source)
+        found.append(rows)
+        rejected += bad
+        record += len(block)
+    return sources, found, rejected
+
+
+def _arguments(rows: Sequence[Row], plan: Plan) -> dict[str, list[Any]]:
+    apart = {column.source for column in plan.columns if column.apart}
+    names = [name for name in plan.given if name != plan.completions]
+    columns = {name: values_of(rows, name, name in apart) for name in names}
+    return {"completions": values_of(rows, plan.completions, plan.listed), **columns}
+
+
+def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[RowScore | str]:
+    """The score of each row, or why it has none: a batch that a reward refuses is halved."""
+    rows = len(arguments["completions"])
+    if not rows:
+        return []
+    try:
+        return list(recipe(**arguments))
+    except (ValueError, TypeError) as error:
+        if rows == 1:
+            return [_reason(error)]
+    half = rows // 2
+    return [
+        outcome
+        for part in (slice(half), slice(half, None))
+        for outcome in _outcomes(recipe, {name: v[part] for name, v in arguments.items()})
+    ]
+
+
+def _reason(error: Exception) -> str:
+    """What a reward says of a batch of one, without the row's place in that batch."""
+    said = re.sub(r"^(\w+) 0\b", r"\1", str(error))
+    return " ".join([said, *(f"({note})" for note in getattr(error, "__notes__", []))])
+
+
+def _rejected(
+    chunk: Chunk, plan: Plan, found: Sequence[Sequence[Row]], outcomes: Sequence[RowScore | str]
+) -> list[Rejected]:
+    rows = [
+        (plan.files[block.file], row)
+        for block, rows in zip(chunk.blocks, found, strict=True)
+        for row in rows
+    ]
+    return [
+        Rejected(file, row.line, row.row_id, outcome, start_of(row.record))
+        for (file, row), outcome in zip(rows, outcomes, strict=True)
+        if isinstance(outcome, str)
+    ]
+
+
+def _kept(found: Sequence[Sequence[Row]], outcomes: Sequence[RowScore | str]) -> list[list[Row]]:
+    each = iter(outcomes)
+    return [[row for row in rows if isinstance(next(each), RowScore)] for rows in found]
+
+
+def _input_columns(
+    sources: Sequence[Source], found: Sequence[Sequence[Row]], plan: Plan
+) -> pa.Table:
+    fields = [(column.name, column.type) for column in plan.columns]
+    fields += [(OTHER_VALUES, pa.string())] if plan.other_values else []
+    schema = pa.schema(fields)
+    tables = [
+        source.table(rows).cast(schema) for source, rows in zip(sources, found, strict=True) if rows
+    ]
+    return pa.concat_tables(tables or [schema.empty_table()]).combine_chunks()
+
+
+def _added_columns(
+    rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
+) -> dict[str, pa.Array]:
+    names = [component.name for component in plan.recipe.components]
+    columns = {
+        "row_id": pa.array([row.row_id for row in rows], pa.int64()),
+        "group_id": text_array(row.group_id for row in rows),
+    }
+    for name in names:
+        columns[name] = pa.array([score.components[name].value for score in scores], pa.float64())
+    columns["total"] = pa.array([score.total for score in scores], pa.float64())
+    columns["status"] = text_array(statuses)
+    columns["explanation"] = _explanation(names, scores)
+    return columns
+
+
+def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
+    """A list of structs, made of whole columns: that is much quicker than of dictionaries."""
+    flat = [score.components[name] for score in scores for name in names]
+    fields = {
+        "component": pa.array(list(names) * len(scores), pa.string()),
+        "value": pa.array([score.value for score in flat], pa.float64()),
+        "status": text_array(str(score.status) for score in flat),
+        "method": text_array(score.method for score in flat),
+        "answer": text_array(score.answer for score in flat),
+        "gold": text_array(score.gold for score in flat),
+        "why": text_array(score.why for score in flat),
+    }
+    structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+    offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())
+    return pa.ListArray.from_arrays(offsets, structs)
+
+
+def _parquet(table: pa.Table, added: Mapping[str, pa.Array]) -> bytes:
+    for name, array in added.items():
+        table = table.append_column(name, array)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
+    part: bytes = sink.getvalue().to_pybytes()
+    return part
+
+
+def _sums(scores: Sequence[RowScore], plan: Plan) -> dict[str, tuple[int, float]]:
+    columns = {
+        component.name: [score.components[component.name].value for score in scores]
+        for component in plan.recipe.components
+    }
+    columns["total"] = [score.total for score in scores]
+    numbers = {name: [v for v in values if v is not None] for name, values in columns.items()}
+    return {name: (len(values), sum(values, 0.0)) for name, values in numbers.items()}

@@ -1,0 +1,64 @@
+"""A worker process: takes the plan, then chunks, and gives a scored chunk for each.
+
+It is started by exec, so that it never sees the caller's `__main__`, threads or CUDA.
+"""
+
+import ctypes
+import gc
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from typing import Any
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(descriptor: int, parent: int) -> None:
+    """Score what comes until the connection is closed, or the parent is gone."""
+    connection = Connection(descriptor)
+    _die_with(parent)
+    os.dup2(2, 1)  # what a reward prints is no output of the command
+    try:
+        plan = connection.recv()
+        settle_in(plan.limits)
+        while True:
+            chunk = connection.recv()
+            connection.send(scored_or_error(chunk, plan))
+    except (EOFError, OSError):
+        return
+
+
+def settle_in(limits: Mapping[str, Any]) -> None:
+    """One worker a core: neither the judge nor Arrow may start a crowd of its own."""
+    import pyarrow as pa
+
+    from plaudit.judge import configure, shared_judge
+
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(1)
+    gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a circle
+    wanted = {**limits, "workers": 1}
+    settings = shared_judge().settings
+    if any(getattr(settings, name) != value for name, value in wanted.items()):
+        configure(**wanted)
+
+
+def scored_or_error(chunk: Any, plan: Any) -> Any:
+    """The scored chunk, or what went wrong, as text: not every exception can be sent."""
+    from plaudit.scoring._score_chunk import score_chunk
+
+    try:
+        return score_chunk(chunk, plan)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def _die_with(parent: int) -> None:
+    """On Linux the kernel kills it with its parent; elsewhere it ends when its chunk is done."""
+    if sys.platform == "linux":
+        libc: Any = ctypes.CDLL(None)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it went before we asked
+        sys.exit(1)

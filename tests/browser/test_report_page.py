@@ -1,0 +1,257 @@
+"""The report's page in a browser: as wide as a desk and as a phone, light and dark.
+
+Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
+"""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import pytest
+from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reason, write_folder
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+
+from plaudit.report import write_report
+
+from conftest import wait_until  # isort: skip
+
+LONG = "<think>" + "First this, then that. " * 2000 + "</think> So it is \\boxed{77}."
+NETWORK = "Network.requestWillBeSent"
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+
+
+def sums():
+    """Rows of sums, one that would break the page if it could, and one that is very long."""
+    yield from math_rows(800, tokens=False)
+    plain = {"think_format_reward": 1.0, "repetition_penalty": 0.0}
+    yield hostile_row(800, group_id="hostile", **plain)
+    long = reason("accuracy_reward", 1.0, "equal", "77", "77", "77 is equal to the gold 77.")
+    changes = {"completion": LONG, "status": "scored", "explanation": [long], "solution": "77"}
+    yield hostile_row(801, group_id="long", prompt="Which one?", **plain, **changes)
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("scored")
+    rejected = [{"line": 7, "reason": HOSTILE + "\ud800"}]
+    kites = folder / "kites"
+    return {
+        "sums": write_report(write_folder(folder / "sums", sums(), MATH, rejected)),
+        "kites": write_report(write_folder(kites, box_rows(kites), ["iou_reward"])),
+        "empty": write_report(write_folder(folder / "empty", [], MATH)),
+    }
+
+
+@pytest.fixture(params=LOOKS, ids=lambda look: f"{look[0]}-{'dark' if look[1] else 'light'}")
+def browser(request, start):
+    width, dark = request.param
+    with start(width, dark) as driver:
+        driver.look = f"{width}-{'dark' if dark else 'light'}"
+        yield driver
+        assert_quiet(driver)
+
+
+@pytest.fixture
+def shots(tmp_path):
+    folder = Path(os.environ.get("PLAUDIT_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def assert_quiet(driver):
+    """Nothing was complained of, nothing was fetched, and no text became code."""
+    assert driver.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [m["params"]["request"]["url"] for m in messages if m["method"] == NETWORK]
+    assert sent
+    assert [url for url in sent if not url.startswith(("file:", "data:"))] == []
+    assert driver.execute_script("return window.broken") is None
+
+
+def show(driver, page):
+    driver.get_log("performance")  # what the browser did for itself, before
+    driver.get(page.as_uri())
+    wait_until(lambda: driver.execute_script("return 'ready' in document.documentElement.dataset"))
+
+
+def one(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def every(driver, selector):
+    return driver.find_elements(By.CSS_SELECTOR, selector)
+
+
+def found(driver):
+    """How many rows pass the filters."""
+    return int(one(driver, "#found").text.split()[0].replace(",", ""))
+
+
+def column(driver, title):
+    """What the visible cells of a column say, from the top."""
+    heads = [head.text.lower() for head in every(driver, "#table [role=columnheader]")]
+    place = heads.index(title) + 1
+    cells = driver.execute_script(
+        "return [...document.querySelectorAll('.body .tr')].map((row) => "
+        f"row.querySelector(':nth-child({place})').textContent)"
+    )
+    return [None if cell == "–" else float(cell.replace("−", "-")) for cell in cells]
+
+
+def choose(driver, name, value):
+    """Pick an option, or type into a field, as a person would."""
+    field = one(driver, f"#filters [name={name}]")
+    if field.tag_name == "select":
+        one(field, f"option[value='{value}']").click()
+    else:
+        field.clear()
+        field.send_keys(value)
+
+
+def whole_page(driver, file):
+    """A picture of all of the page, with every chart drawn."""
+    width, height = driver.execute_script(
+        "const page = document.documentElement; return [innerWidth, page.scrollHeight]"
+    )
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    wait_until(lambda: all(every(chart, "svg") for chart in every(driver, ".chart")))
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+    file.write_bytes(base64.b64decode(taken["data"]))
+
+
+@pytest.mark.parametrize("name", ["sums", "kites", "empty"])
+def test_the_page_shows_every_chart_and_fits_its_width(browser, pages, shots, name):
+    show(browser, pages[name])
+    whole_page(browser, shots / f"{name}-{browser.look}.png")
+    widths = browser.execute_script(
+        "return [document.documentElement.scrollWidth, innerWidth, "
+        "...[...document.querySelectorAll('.chart svg')].map((svg) => "
+        "svg.parentElement.clientWidth - svg.getBoundingClientRect().width)]"
+    )
+    assert widths[0] <= widths[1]
+    assert min(widths[2:], default=0) >= -1
+    assert (name == "kites") == bool(every(browser, "#boxes img"))
+
+
+def test_colours_follow_the_mode(browser, pages):
+    show(browser, pages["sums"])
+    colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    channels = [int(part) for part in colour.strip("rgb()").split(",")]
+    assert (max(channels) < 60) == browser.look.endswith("dark")
+    wait_until(lambda: every(browser, ".chart svg text"))
+    label = browser.execute_script(
+        "return document.querySelector('.chart svg text').getAttribute('fill')"
+    )
+    assert label == ("#9aa4b2" if browser.look.endswith("dark") else "#5b6675")
+
+
+def test_rows_are_filtered_by_text_status_value_and_group(browser, pages):
+    show(browser, pages["sums"])
+    assert found(browser) == 802
+    choose(browser, "status", "timeout")
+    wait_until(lambda: found(browser) < 802)
+    assert {cell.text for cell in every(browser, ".body .status")} == {"timeout"}
+    choose(browser, "text", "onerror")
+    wait_until(lambda: found(browser) == 1)
+    one(browser, "#filters [type=reset]").click()
+    wait_until(lambda: found(browser) == 802)
+    choose(browser, "component", "accuracy_reward")
+    choose(browser, "low", "0.5")
+    wait_until(lambda: found(browser) < 802)
+    right = found(browser)
+    choose(browser, "group", "q00003")
+    wait_until(lambda: found(browser) < right)
+    assert found(browser) <= 8
+
+
+def test_rows_are_sorted_by_any_column(browser, pages):
+    show(browser, pages["sums"])
+    one(browser, "#table [title='Sort by total']").click()
+    rising = column(browser, "total")
+    assert rising == sorted(rising)
+    one(browser, "#table [title='Sort by total']").click()
+    falling = column(browser, "total")
+    assert falling == sorted(falling, reverse=True)
+    assert falling[0] > rising[0]
+    choose(browser, "sort", "length down")
+    one(browser, ".body .tr").click()
+    assert one(browser, "#row-title").text.startswith("Row 801")
+    one(browser, "#close").click()
+
+
+def test_only_the_rows_in_view_are_in_the_page(browser, pages):
+    show(browser, pages["sums"])
+    assert len(every(browser, ".body .tr")) < 60
+    browser.execute_script("document.querySelector('.body').scrollTop = 1e9")
+    wait_until(lambda: every(browser, ".body [data-place='801']"))
+    assert len(every(browser, ".body .tr")) < 60
+
+
+def test_a_row_opens_with_the_keyboard_and_marks_the_answer(browser, pages, shots):
+    show(browser, pages["sums"])
+    choose(browser, "text", "is equal to the gold")
+    wait_until(lambda: found(browser) < 802)
+    one(browser, ".body .tr").send_keys(Keys.ARROW_DOWN)
+    browser.switch_to.active_element.send_keys(Keys.ENTER)
+    wait_until(lambda: one(browser, "#row").is_displayed())
+    browser.save_screenshot(str(shots / f"row-{browser.look}.png"))
+    answer = one(browser, "#row mark").text
+    assert f"\\boxed{{{answer}}}" in one(browser, "#row .completion").text
+    assert one(browser, "#row .gold").text == answer
+    assert len(every(browser, "#row .reason")) == 3
+    title = one(browser, "#row-title").text
+    one(browser, "#next").click()
+    assert one(browser, "#row-title").text != title
+    browser.switch_to.active_element.send_keys(Keys.ESCAPE)
+    wait_until(lambda: not one(browser, "#row").is_displayed())
+
+
+def test_what_a_model_wrote_stays_text(browser, pages):
+    show(browser, pages["sums"])
+    choose(browser, "group", "hostile")
+    wait_until(lambda: found(browser) == 1)
+    one(browser, ".body .tr").click()
+    assert "<script>window.broken = 1</script>" in one(browser, "#row .completion").text
+    assert every(browser, "#row script, #row img") == []
+    assert "<script>" in one(browser, "#row mark").text
+
+
+def test_of_a_long_text_the_page_says_what_it_left_out(browser, pages):
+    show(browser, pages["sums"])
+    choose(browser, "group", "long")
+    wait_until(lambda: found(browser) == 1)
+    one(browser, ".body .tr").click()
+    left_out = f"{len(LONG) - 20_000:,} characters left out"
+    assert left_out in one(browser, "#row .left-out").text
+    assert one(browser, "#row mark").text == "77"
+
+
+def test_a_bar_and_a_list_show_their_rows(browser, pages):
+    show(browser, pages["sums"])
+    chart = one(browser, "[data-chart=component-01-accuracy_reward]")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", chart)
+    bars = wait_until(lambda: every(chart, "path[aria-roledescription=bar]"))
+    bars[1].click()
+    wait_until(lambda: found(browser) < 802)
+    assert one(browser, "#filters [name=component]").get_attribute("value") == "accuracy_reward"
+    assert one(browser, "#filters [name=low]").get_attribute("value") == "1"
+    contested = one(browser, "#prompts .halves > :last-child [data-group]")
+    browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", contested)
+    contested.click()
+    wait_until(lambda: found(browser) == 8)
+
+
+def test_a_hundred_thousand_rows_are_quick(start, tmp_path):
+    page = write_report(write_folder(tmp_path, math_rows(100_000), MATH))
+    assert page.stat().st_size < 8_000_000
+    with start(1280) as browser:
+        show(browser, page)
+        assert "20,000 of 100,000 rows" in one(browser, "#sampled").text
+        took = browser.execute_script("return performance.now()")
+        choose(browser, "text", "boxed{1")
+        wait_until(lambda: found(browser) < 20_000, seconds=2)
+        assert took < 10_000
+        assert_quiet(browser)

@@ -1,0 +1,254 @@
+"""The page and the door: what is written, that it is safe, small, the same each time."""
+
+import argparse
+import base64
+import gzip
+import hashlib
+import html
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reason, write_folder
+
+import plaudit.report
+from plaudit.report import ReportError, _bundle, add_arguments, run, write_report
+
+
+@pytest.fixture(autouse=True)
+def small_bundle(request, monkeypatch):
+    """Vega's script takes seconds to put together: most tests look at other things."""
+    if "whole" not in request.keywords.get("usefixtures", argparse.Namespace(args=())).args:
+        monkeypatch.setattr(_bundle, "_CODE", "print('window.vegaEmbed = 0;')")
+
+
+@pytest.fixture
+def whole():
+    """The page with all of its script."""
+
+
+@pytest.fixture
+def sums(tmp_path):
+    return write_folder(tmp_path / "sums", math_rows(160), MATH, [{"line": 7, "reason": "broken"}])
+
+
+def text_of(page):
+    return page.read_text(encoding="utf-8")
+
+
+def data_of(page):
+    """The rows of the page's table."""
+    packed = re.search(r'id="data">([^<]*)<', text_of(page))[1]
+    return json.loads(gzip.decompress(base64.b64decode(packed)))
+
+
+def scripts_of(page):
+    return re.findall(r"<script>(.*?)</script>", text_of(page), re.DOTALL)
+
+
+@pytest.mark.usefixtures("whole")
+def test_a_page_and_its_charts_are_written(sums):
+    page = write_report(sums)
+    assert page == sums / "report" / "index.html"
+    assert 900_000 < page.stat().st_size < 1_500_000
+    names = {file.stem for file in page.parent.glob("*.png")}
+    assert names == {
+        "total",
+        *("at-k", "groups", "length", "correlation", "statuses"),
+        *(f"component-0{place}-{name}" for place, name in enumerate(MATH, 1)),
+    }
+    for file in page.parent.glob("*.png"):
+        with Image.open(file) as image:
+            assert min(image.size) > 200
+    assert len(scripts_of(page)[0]) > 500_000
+
+
+def test_the_same_folder_gives_the_same_page(sums, tmp_path):
+    first, second = (write_report(sums, out=tmp_path / name) for name in "ab")
+    assert text_of(first) == text_of(second)
+
+
+def test_nothing_on_the_page_is_fetched(sums):
+    text = text_of(write_report(sums))
+    assert "default-src 'none'" in text
+    links = re.findall(r"(?:src|href)=\"([^\"]*)\"", text)
+    assert [link for link in links if not link.startswith(("#", "data:"))] == []
+    for script in scripts_of(sums / "report" / "index.html"):
+        digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in text
+
+
+def test_the_headline_says_what_the_rows_say(sums):
+    text = html.unescape(text_of(write_report(sums)))
+    assert "160 rows in 20 groups" in text
+    assert "All 160 rows." in text
+    assert "whole text" not in text
+
+
+def test_the_table_holds_rows_as_they_are(sums):
+    data = data_of(write_report(sums))
+    row = next(iter(math_rows(1)))
+    strings = data["strings"]
+    assert data["id"][0] == 0
+    assert data["text"][0] == row["completion"]
+    assert strings[data["prompt"][0]] == row["prompt"]
+    assert strings[data["gold"][0]] == row["solution"]
+    assert data["values"][0] == [row[name] for name in MATH]
+    value, *rest = data["reasons"][0][0]
+    because = row["explanation"][0]
+    assert value == because["value"]
+    fields = ("component", "status", "method", "answer", "gold", "why")
+    assert [strings[place] for place in rest] == [because[name] for name in fields]
+
+
+def test_what_a_model_wrote_cannot_break_out(tmp_path):
+    rows = [hostile_row(0), hostile_row(1, total=1.0, accuracy_reward=1.0)]
+    rejected = [{"line": HOSTILE, HOSTILE: "\ud800"}]
+    name = "accuracy_reward"
+    folder = write_folder(tmp_path, rows, [name], rejected, recipe=HOSTILE, inputs=[HOSTILE])
+    page = write_report(folder)
+    text = text_of(page)
+    assert "window.broken = 1</script>" not in text
+    assert "<img src=x" not in text
+    assert "\0" not in text
+    assert text.count("<script") == text.count("</script>") == 5
+    assert HOSTILE in data_of(page)["strings"]
+
+
+def test_a_component_may_have_any_name(tmp_path):
+    name = "</script><b>../../x"
+    row = hostile_row(explanation=[reason(name, 1.0)], **{name: 1.0})
+    page = write_report(write_folder(tmp_path, [row], [name]))
+    assert name not in text_of(page)
+    assert {file.name for file in page.parent.iterdir()} >= {"component-01-script-b-x.png"}
+
+
+def test_of_many_rows_some_are_on_the_page(tmp_path):
+    rows = [hostile_row(row, completion="x" * 30_000, status="scored") for row in range(900)]
+    page = write_report(write_folder(tmp_path, rows, ["accuracy_reward"]), rows=500)
+    text = html.unescape(text_of(page))
+    assert "500 of 900 rows" in text
+    assert "400 have their whole text (up to 20,000 characters)" in text
+    data = data_of(page)
+    assert len(data["id"]) == 500
+    left_out = sorted({text[1] for text in data["text"]})
+    assert left_out == [10_000, 29_600]
+    assert page.stat().st_size < 500_000
+
+
+def test_boxes_are_on_the_page(tmp_path):
+    folder = write_folder(tmp_path, box_rows(tmp_path), ["iou_reward"])
+    text = text_of(write_report(folder))
+    assert text.count('src="data:image/jpeg;base64,') == 16
+
+
+def test_images_are_found_beside_the_input(tmp_path):
+    images = tmp_path / "data"
+    rows = list(box_rows(images, 4))
+    for inputs in (
+        [{"path": str(images / "rows.jsonl")}],
+        str(images / "rows.jsonl"),
+        [str(images)],
+    ):
+        folder = write_folder(tmp_path / "scored", rows, ["iou_reward"], inputs=inputs)
+        assert "data:image/jpeg" in text_of(write_report(folder))
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_no_row_and_one_row(tmp_path, count):
+    page = write_report(write_folder(tmp_path, math_rows(count), MATH))
+    assert len(data_of(page)["id"]) == count
+
+
+def test_nothing_but_none(tmp_path):
+    row = hostile_row(accuracy_reward=None, total=None, explanation=None, solution=None)
+    page = write_report(write_folder(tmp_path, [row, row], ["accuracy_reward"]))
+    assert data_of(page)["total"] == [None, None]
+    assert "No row has a value." in text_of(page)
+
+
+def test_an_unfinished_run_says_so(tmp_path):
+    page = write_report(write_folder(tmp_path, math_rows(8), MATH, finished=False))
+    assert "has not finished" in text_of(page)
+
+
+def test_what_is_right_can_be_chosen(sums):
+    assert "<code>accuracy_reward</code>" in text_of(write_report(sums))
+    chosen = write_report(sums, correct="think_format_reward")
+    assert "<code>think_format_reward</code>" in text_of(chosen)
+    with pytest.raises(ReportError, match="no component is called 'accuracy'; there are acc"):
+        write_report(sums, correct="accuracy")
+
+
+def run_with(capsys, *arguments):
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    code = run(parser.parse_args(list(map(str, arguments))))
+    return code, *capsys.readouterr()
+
+
+def test_the_command_prints_where_the_page_is(sums, tmp_path, capsys):
+    code, out, err = run_with(capsys, sums, "--out", tmp_path / "there", "--rows", "10")
+    assert (code, out, err) == (0, f"{tmp_path / 'there' / 'index.html'}\n", "")
+
+
+def test_the_command_says_in_one_line_what_is_wrong(sums, tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    for arguments in (
+        [tmp_path / "nowhere"],
+        [tmp_path],
+        [sums, "--rows", "0"],
+        [sums, "--correct", "nothing"],
+        [sums, "--out", tmp_path / "file"],
+    ):
+        code, out, err = run_with(capsys, *arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith("plaudit: ")
+        assert err.count("\n") == 1
+
+
+def test_what_is_not_installed_is_named(sums):
+    code = "import sys; from pathlib import Path; from plaudit.report import write_report; "
+    code += "sys.modules['altair'] = None; write_report(Path(sys.argv[1]))"
+    done = subprocess.run([sys.executable, "-c", code, sums], capture_output=True, text=True)
+    assert "ReportError: a report needs altair: pip install 'plaudit[report]'" in done.stderr
+
+
+def test_a_mistake_of_our_own_is_no_missing_package(sums, monkeypatch):
+    monkeypatch.setitem(sys.modules, "plaudit.report._write", None)
+    with pytest.raises(ImportError):
+        write_report(sums)
+
+
+def test_where_the_other_process_fails_the_script_is_made_here(monkeypatch):
+    monkeypatch.setattr(_bundle, "_CODE", "raise SystemExit(1)")
+    monkeypatch.setattr(_bundle, "_made_here", lambda: "made here")
+    with _bundle.bundling() as script:
+        assert script() == "made here"
+
+
+def test_the_other_process_ends_with_the_block(monkeypatch):
+    started = []
+    popen = subprocess.Popen
+    monkeypatch.setattr(_bundle, "_CODE", "import time; time.sleep(600)")
+    monkeypatch.setattr(
+        subprocess, "Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[0]
+    )
+    with pytest.raises(KeyError), _bundle.bundling():
+        raise KeyError
+    assert started[0].poll() is not None
+
+
+def test_importing_the_door_is_light():
+    code = "import sys, plaudit.report; print('altair' in sys.modules, 'pyarrow' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert printed.stdout.split() == ["False", "False"]
+
+
+def test_the_files_of_the_page_are_in_the_package():
+    here = Path(plaudit.report.__file__).parent
+    assert {"page.css", "page.js", "page.html.jinja"} <= {file.name for file in here.iterdir()}

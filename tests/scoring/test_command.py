@@ -1,0 +1,150 @@
+"""`plaudit score`, as a person meets it."""
+
+import io
+import json
+import sys
+
+import pytest
+from tables import jsonl, scored
+
+from plaudit.cli import main
+from plaudit.scoring import _progress as progress_module
+from plaudit.scoring._progress import Progress
+
+
+def run(capsys, *arguments):
+    try:
+        code = main(["score", *map(str, arguments)])
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_a_file_is_scored_and_summed_up(tmp_path, rows, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    jsonl(tmp_path / "a.jsonl", rows)
+    code, out, err = run(capsys, "a.jsonl", "--recipe", "trl-reasoning", "--out", "scored")
+    assert code == 0
+    assert out == (
+        "scored: 12 rows in 1 part\n"
+        "  reasoning_accuracy_reward  mean 0.167\n"
+        "  think_format_reward        mean 1.000\n"
+        "  total                      mean 1.167\n"
+        "  status                     scored 12\n"
+    )
+    assert "rows/s" in err
+    run_json = json.loads((tmp_path / "scored" / "run.json").read_text())
+    assert run_json["components"] == ["reasoning_accuracy_reward", "think_format_reward"]
+    assert run_json["inputs"][0]["path"] == "a.jsonl"
+    assert (run_json["finished"], run_json["rows"]) == (True, 12)
+
+
+def test_quiet_is_quiet(tmp_path, rows, recipe_file, capsys):
+    file = jsonl(tmp_path / "a.jsonl", rows)
+    asked = (file, "--recipe", recipe_file, "--out", tmp_path / "out", "--quiet")
+    assert run(capsys, *asked) == (0, "", "")
+    assert scored(tmp_path / "out").num_rows == 12
+
+
+def test_columns_of_other_names(tmp_path, rows, recipe_file, capsys):
+    others = [{"said": row["completion"], "gold": row["solution"], "id": 1} for row in rows]
+    file = jsonl(tmp_path / "a.jsonl", others)
+    names = ("--completions", "said", "--column", "solution=gold", "--group", "id", "--limit", 5)
+    code, out, _ = run(capsys, file, "--recipe", recipe_file, "--out", tmp_path / "out", *names)
+    assert (code, out.splitlines()[0]) == (0, f"{tmp_path}/out: 5 rows in 1 part")
+    assert set(scored(tmp_path / "out")["group_id"].to_pylist()) == {"1"}
+
+
+def test_rejected_rows_have_an_exit_code_of_their_own(tmp_path, rows, recipe_file, capsys):
+    file = jsonl(tmp_path / "a.jsonl", [*rows, {"completion": "no gold"}])
+    asked = (file, "--recipe", recipe_file, "--out", tmp_path / "out")
+    code, out, err = run(capsys, *asked, "--strict")
+    assert (code, out) == (3, "")
+    assert err == (
+        f"plaudit: {file}, line 13: it has no column solution. "
+        "Stopped, as --strict says. Without it, it goes on.\n"
+    )
+    code, out, _ = run(capsys, *asked)
+    assert code == 3
+    assert f"1 row rejected, see {tmp_path}/out/rejected.jsonl" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["none.jsonl", "--recipe", "trl-math"], "there is no none.jsonl"),
+        (["none.jsonl", "--recipe", "trl-maths"], 'did you mean "trl-math"?'),
+        (["none.jsonl", "--recipe", "trl-math", "--workers", "0"], "workers must be 1 or more"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys, arguments, said):
+    code, out, err = run(capsys, *arguments, "--out", tmp_path / "out")
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["a.jsonl", "--recipe", "r"], ["a.jsonl", "--recipe=r", "--out=o", "--column=solution"]],
+)
+def test_wrong_usage_shows_the_usage(capsys, arguments):
+    code, _, err = run(capsys, *arguments)
+    assert code == 2
+    assert err.startswith("usage: plaudit score")
+
+
+def test_the_help_has_examples_and_exit_codes(capsys):
+    code, out, _ = run(capsys, "--help")
+    assert code == 0
+    assert "plaudit score rollouts.jsonl --recipe trl-math --out scored" in out
+    assert "exit codes:" in out
+
+
+def test_a_run_that_stops_says_so(tmp_path, rows, recipe_file, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    file = jsonl(tmp_path / "a.jsonl", rows)
+    asked = (file, "--recipe", recipe_file, "--out", tmp_path / "out")
+    code, _, err = run(capsys, *asked, "--engine", "ray")
+    assert (code, err) == (2, "plaudit: --engine ray needs Ray: pip install 'plaudit[ray]'\n")
+    monkeypatch.setattr("plaudit.scoring._local.WORKER", "raise SystemExit(5)")
+    code, _, err = run(capsys, *asked)
+    assert code == 1
+    assert "the last with exit code 5" in err
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+PART = {"rows": 500, "rejected": [{}], "statuses": {"scored": 490, "timeout": 10}}
+
+
+def test_a_terminal_gets_a_bar():
+    terminal = Terminal()
+    progress = Progress(terminal, 1000)
+    progress.found(PART, 400)
+    progress.scored(100, 2, {"limit": 1, "scored": 99}, 100)
+    progress.close()
+    shown = terminal.getvalue()
+    assert " 50%" in shown
+    assert "600 rows" in shown
+    assert "left, timeout 10, limit 1, rejected 3" in shown
+
+
+def test_elsewhere_there_is_a_line_now_and_then(monkeypatch):
+    clock = [100.0]
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: clock[0])
+    out = io.StringIO()
+    progress = Progress(out, 100_000)
+    progress.found(PART, 10_000)
+    for _ in range(4):
+        clock[0] += 6
+        progress.scored(600, 0, {"scored": 600}, 100)
+    progress.close()
+    assert out.getvalue().splitlines() == [
+        "plaudit: 10%, 1,700 rows, 100 rows/s, 1:29:48 left, timeout 10, rejected 1",
+        "plaudit: 10%, 2,900 rows, 100 rows/s, 1:29:36 left, timeout 10, rejected 1",
+    ]
