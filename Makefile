@@ -1,0 +1,61 @@
+# `make demo` and `make test` do their own set-up: all they need is Python 3.11 or newer, and make.
+NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
+PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
+	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help demo lint test bench test-browser test-ray clean
+
+help:
+	@echo "make demo          score small files of completions, show why each got its value, write reports"
+	@echo "make test          everything that must be green: lint, types, rooms, tests, coverage"
+	@echo "make test-browser  look at the report in headless Chromium"
+	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
+	@echo "make lint          the checks that run no test"
+	@echo "make bench         every benchmark; BENCH='--data FILE --write' for real rows, and the tables into docs"
+	@echo "make clean         remove what the others made"
+
+$(READY): pyproject.toml
+	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' || { \
+		echo "plaudit needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
+	@echo "Setting up .venv (once)"
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,dev]'
+	@touch $@
+
+# The paths of images are relative to the rollouts, so each is scored from their folder.
+RECIPES := trl-math canoe vlm-r1-rec
+demo: $(READY)
+	@$(BIN)/python examples/demo/run.py
+	@cd examples/demo && for recipe in $(RECIPES); do echo && \
+		../../$(BIN)/plaudit score $$recipe.jsonl --recipe $$recipe --out scored/$$recipe --overwrite \
+		2>/dev/null && ../../$(BIN)/plaudit report scored/$$recipe | sed 's,^,report  examples/demo/,' \
+		|| exit 1; done
+
+lint: $(READY)
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --quiet --check
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports --no-logo
+
+test: lint
+	@$(BIN)/pytest --cov
+
+bench: $(READY)
+	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'
+	@$(BIN)/python bench/all.py $(BENCH)
+
+# Beside what pip installs, it needs Debian's chromium and chromium-driver.
+test-browser: $(READY)
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || { \
+		echo "the browser tests need: apt-get install chromium chromium-driver" >&2; exit 1; }
+	@$(BIN)/pytest tests/browser
+
+test-ray: $(READY)
+	@$(BIN)/python -m pip install --quiet --quiet --editable '.[ray]'
+	@$(BIN)/pytest tests/ray
+
+clean:
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist
