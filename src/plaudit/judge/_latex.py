@@ -15,12 +15,12 @@ from plaudit.judge._match import (
     Match,
     apart,
     occurrences,
+    space_end,
     spans,
 )
 
 BOX = "\\boxed{"
 OPENINGS = ("$", r"\[", r"\(")  # a backslash before one of these takes its meaning away
-SPACE = re.compile(r"\s*+")
 PERCENT = re.compile(r"\s*+(\\?%|[Pp]ercent|[Pp]ct)?")
 PERCENTAGE = re.compile(r"\s*+(\\?%|[Pp]ercent(?:age)?+|[Pp]ct)?")
 HOPE = re.compile(r"\.?\s?I hope")
@@ -179,14 +179,9 @@ class LatexReader:
     def _escaped(self, at: int) -> bool:
         return self.text[at - 1 : at] == "\\"
 
-    def _space_end(self, at: int) -> int:
-        space = SPACE.match(self.text, at)
-        assert space is not None
-        return space.end()
-
     def _after_space(self, at: int) -> Iterator[int]:
         """Where an environment may start after optional space; ` [` starts with a space itself."""
-        after = self._space_end(at)
+        after = space_end(self.text, at)
         yield after
         if after > at:
             yield after - 1
@@ -205,7 +200,7 @@ class LatexReader:
             assert sign is not None
             content = self.text[environment.start : environment.stop]
             pieces.append(Piece(content, percent=sign[1] is not None))
-            end = self._space_end(sign.end()) if boxed else sign.end()
+            end = space_end(self.text, sign.end()) if boxed else sign.end()
             join = JOIN.match(self.text, end)
             places = self._after_space(join.end()) if join else ()
             environment = next(

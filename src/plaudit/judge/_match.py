@@ -9,6 +9,7 @@ ANSWER = re.compile(r"(?i:answer)")
 FINAL_ANSWER = re.compile(r"(?i:final answer)")
 FINAL_ANSWER_IS = re.compile(r"(?i:final answer is):?")
 IS = re.compile(r"(?<!\s)(\s++)is:?")
+SPACE = re.compile(r"\s*+")
 FAR = 100  # characters at the most between `final answer` and `is`
 
 
@@ -56,6 +57,17 @@ class Links:
                 return
             if space_end > end:
                 yield after
+
+
+def space_end(text: str, at: int) -> int:
+    """Where the space that starts at a place ends.
+
+    >>> space_end("a  b", 1), space_end("a  b", 3)
+    (3, 3)
+    """
+    space = SPACE.match(text, at)
+    assert space is not None
+    return space.end()
 
 
 def occurrences(text: str, needle: str) -> Iterator[int]:

@@ -13,6 +13,7 @@ from plaudit.judge._match import (
     Links,
     Match,
     apart,
+    space_end,
     spans,
 )
 
@@ -32,7 +33,6 @@ ARITHMETIC_RUN = re.compile(rf"[{ARITHMETIC}]*+")
 TO_LAST_END = re.compile(r"(?s:.*)[.\s)]")
 OPERATOR = re.compile(r"[+\-*×/^()÷]")
 ZEROS_FIRST = re.compile(r"-0+[1-9]\d*")
-SPACE = re.compile(r"\s*+")
 EQUALS = re.compile(r"\s*+=")
 HOPE = re.compile(r"\.?\s?I hope")
 
@@ -99,7 +99,7 @@ class PlainReader:
                 at = self._run_end(start.end())
 
     def _before_hope(self, end: int) -> Match | None:
-        after = self._space_end(end)
+        after = space_end(self.text, end)
         for at in (after, after - 1):
             for match in (self._arithmetic(at), self._number(at)) if at >= end else ():
                 hope = match and HOPE.match(self.text, match.end)
@@ -120,7 +120,7 @@ class PlainReader:
         line = self._line_end(end, 100)
         equals = self.text.rfind("=", end, line + 1)
         while equals >= end:
-            after = self._space_end(equals + 1)
+            after = space_end(self.text, equals + 1)
             for at in (after, after - 1):
                 if at > equals and (match := self._expression(at, no_equals=True)):
                     return match
@@ -183,11 +183,6 @@ class PlainReader:
         run = ARITHMETIC_RUN.match(self.text, start)
         assert run is not None
         return run.end()
-
-    def _space_end(self, at: int) -> int:
-        space = SPACE.match(self.text, at)
-        assert space is not None
-        return space.end()
 
     def _line_end(self, at: int, most: int) -> int:
         """Where the line ends, or `most` characters further on."""
