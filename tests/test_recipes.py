@@ -1,5 +1,7 @@
 """Recipes: rewards with weights, gates and columns."""
 
+import asyncio
+import inspect
 import pickle
 import tomllib
 from dataclasses import replace
@@ -431,6 +433,30 @@ def test_reward_functions_for_a_trainer():
         [1.0, 0.0, None],
         [0.0, 0.0, None],
     ]
+
+
+def test_asynchronous_reward_functions_say_the_same():
+    functions = pickle.loads(pickle.dumps(GATED.reward_funcs(asynchronous=True)))
+    assert [function.__name__ for function in functions] == ["right", "form", "short"]
+    assert all(inspect.iscoroutinefunction(function) for function in functions)
+    batch = {"completions": [RIGHT, WRONG, RIGHT], "solution": ["4", "4", None]}
+
+    async def all_of_them():
+        return await asyncio.gather(*(function(**batch) for function in functions))
+
+    assert asyncio.run(all_of_them()) == [function(**batch) for function in GATED.reward_funcs()]
+
+
+def test_a_recipe_scores_on_an_event_loop_what_it_scores_in_a_thread():
+    for recipe in (GATED, only("own_rewards:factory", params={"limit": 1})):
+        batch = {"completions": [RIGHT, WRONG], "solution": ["4", "4"]}
+        assert asyncio.run(recipe.score_async(**batch)) == recipe(**batch)
+
+
+def test_an_error_on_an_event_loop_names_the_component():
+    with pytest.raises(TypeError) as caught:
+        asyncio.run(GATED.score_async([42], solution=["4"]))
+    assert caught.value.__notes__ == ["in right (trl.accuracy_reward)"]
 
 
 def test_reward_functions_tell_the_trainer_of_trouble_by_the_component_s_name():

@@ -1,7 +1,8 @@
 """A reward's name and parameters -> how it is called on a batch."""
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from math import isnan
@@ -27,6 +28,7 @@ class Calling:
     """How a reward is called.
 
     function: what gives a list of scores, or of values where it is a plain function
+    twin: the same for an event loop, where there is one
     label: what to call it in complaints
     needed: the columns without which it cannot be called
     takes: every column that it can be given
@@ -37,7 +39,8 @@ class Calling:
     constants: columns that hold the same in every row
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., Iterable[Any]]
+    twin: Callable[..., Awaitable[Iterable[Any]]] | None
     label: str
     needed: tuple[str, ...]
     takes: frozenset[str]
@@ -51,6 +54,24 @@ class Calling:
         self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
     ) -> list[Score]:
         """The scores of a batch; `mapping` says which column an argument is."""
+        arguments = self._arguments(completions, columns, mapping)
+        return self._scores(len(completions), self.function(**arguments))
+
+    async def scores_async(
+        self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
+    ) -> list[Score]:
+        """The same on an event loop; a reward that has no twin works in a thread meanwhile."""
+        import asyncio  # who has no loop need not load it
+
+        arguments = self._arguments(completions, columns, mapping)
+        if self.twin is not None:
+            return self._scores(len(completions), await self.twin(**arguments))
+        given = await asyncio.to_thread(self.function, **arguments)
+        return self._scores(len(completions), given)
+
+    def _arguments(
+        self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
+    ) -> dict[str, Any]:
         passed = self._columns(columns, mapping)
         same_length(completions, **{k: v for k, v in passed.items() if k not in NOT_COLUMNS})
         if self.takes_any:
@@ -60,7 +81,7 @@ class Calling:
         passed["completions"] = completions
         passed |= self.settings
         passed |= {name: [value] * len(completions) for name, value in self.constants.items()}
-        return self._called(len(completions), passed)
+        return {name: v for name, v in passed.items() if self.is_open or name in self.named}
 
     def _columns(self, columns: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
         taken = self.takes | set(mapping) if self.takes_any else self.takes
@@ -71,16 +92,14 @@ class Calling:
         }
         return {name: column for name, column in found.items() if column is not None}
 
-    def _called(self, rows: int, arguments: dict[str, Any]) -> list[Score]:
-        if not self.is_open:
-            arguments = {k: v for k, v in arguments.items() if k in self.named}
-        given = list(self.function(**arguments))
-        if len(given) != rows:
-            raise ValueError(f"{self.label} gave {len(given)} values for {rows} completions")
-        return [
+    def _scores(self, rows: int, given: Iterable[Any]) -> list[Score]:
+        scores = [
             one if isinstance(one, Score) else _score(one, self.label, row)
             for row, one in enumerate(given)
         ]
+        if len(scores) != rows:
+            raise ValueError(f"{self.label} gave {len(scores)} values for {rows} completions")
+        return scores
 
 
 def _score(value: Any, label: str, row: int) -> Score:
@@ -212,6 +231,7 @@ def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -
     columns = set(known) if own else COLUMNS if is_open else COLUMNS & set(known)
     return Calling(
         function=getattr(thing, "scores", thing),
+        twin=None if own else _twin(thing),
         label=getattr(thing, "__name__", reference),
         needed=tuple(needed),
         takes=frozenset(columns | set(needed)) - {"completions", *fixed},
@@ -221,6 +241,12 @@ def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -
         settings={name: value for name, value in fixed.items() if name not in COLUMNS},
         constants={name: value for name, value in fixed.items() if name in COLUMNS},
     )
+
+
+def _twin(thing: Any) -> Callable[..., Awaitable[list[Score]]] | None:
+    """What scores a batch on an event loop: `accuracy_reward_async`, of `accuracy_reward`."""
+    twin = getattr(sys.modules[thing.__module__], f"{thing.__name__}_async", None)
+    return getattr(twin, "scores", None)
 
 
 def _is_of_plaudit(thing: Any) -> bool:

@@ -1,6 +1,7 @@
 """One reward in a recipe."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from math import isfinite
@@ -79,8 +80,20 @@ class Component:
         self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
     ) -> list[Score]:
         """Its scores of a batch; `given` holds the batch, `columns` are those of the recipe."""
-        try:
+        with self._named_in_errors():
             return self.calling.scores(completions, given, {**columns, **self.columns})
+
+    async def scores_async(
+        self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
+    ) -> list[Score]:
+        """The same on an event loop."""
+        with self._named_in_errors():
+            return await self.calling.scores_async(completions, given, {**columns, **self.columns})
+
+    @contextmanager
+    def _named_in_errors(self) -> Iterator[None]:
+        try:
+            yield
         except Exception as error:
             error.add_note(f"in {self.name} ({self.reward})")
             raise

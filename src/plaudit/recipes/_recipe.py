@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from plaudit.recipes._component import Component, check_columns
@@ -91,6 +92,18 @@ class Recipe:
         settled = _settled(self.components, completions, columns, self.columns)
         return [_row(self.components, row) for row in settled]
 
+    async def score_async(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """The same on an event loop: while workers judge, no thread waits for them.
+
+        >>> import asyncio
+        >>> from plaudit.recipes import load
+        >>> rows = asyncio.run(load("trl-math").score_async([r"\\boxed{4}"], solution=["4"]))
+        >>> rows[0].total
+        1.0
+        """
+        settled = await _settled_async(self.components, completions, columns, self.columns)
+        return [_row(self.components, row) for row in settled]
+
     def needs(self) -> dict[str, str]:
         """The argument and the table's column, for every column that some component needs.
 
@@ -127,10 +140,11 @@ class Recipe:
             raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
         _check_needs(self.components, self.columns, available)
 
-    def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
+    def reward_funcs(self, *, asynchronous: bool = False) -> list[Callable[..., Any]]:
         """A reward function for each component, as trainers take them; picklable.
 
         Each has the component's name, applies its columns and parameters, and respects its gate.
+        Asynchronous ones are coroutine functions, for a trainer's event loop.
 
         >>> from plaudit.recipes import load
         >>> functions = load("trl-reasoning").reward_funcs()
@@ -139,10 +153,11 @@ class Recipe:
         >>> functions[1](completions=["<think>2 + 2</think> 4"], solution=["4"])
         [1.0]
         """
-        return [
+        functions = [
             _RewardFunction(self._with_gates(component), self.columns)
             for component in self.components
         ]
+        return [function.asynchronous() if asynchronous else function for function in functions]
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order.
@@ -222,10 +237,34 @@ def _settled(
     mapping: Mapping[str, str],
 ) -> list[dict[str, _Settled]]:
     """For each row, each component's score, with the gates applied."""
+    _check_given(components, columns, mapping)
+    batches = [component.scores(completions, columns, mapping) for component in components]
+    return _gated_rows(components, batches)
+
+
+async def _settled_async(
+    components: Sequence[Component],
+    completions: Sequence[Any],
+    columns: Mapping[str, Any],
+    mapping: Mapping[str, str],
+) -> list[dict[str, _Settled]]:
+    _check_given(components, columns, mapping)
+    batches = [await one.scores_async(completions, columns, mapping) for one in components]
+    return _gated_rows(components, batches)
+
+
+def _check_given(
+    components: Sequence[Component], columns: Mapping[str, Any], mapping: Mapping[str, str]
+) -> None:
+    """Raise where a batch has not all that is needed, by the table's name or the argument's."""
     needs = [pair for component in components for pair in component.needs(mapping).items()]
     by_argument = {column for argument, column in needs if argument in columns}
     _check_needs(components, mapping, {*columns, *by_argument})
-    batches = [component.scores(completions, columns, mapping) for component in components]
+
+
+def _gated_rows(
+    components: Sequence[Component], batches: Sequence[Sequence[Score]]
+) -> list[dict[str, _Settled]]:
     rows: list[dict[str, _Settled]] = []
     for scores in zip(*batches, strict=True):
         row: dict[str, _Settled] = {}
@@ -271,10 +310,25 @@ class _RewardFunction:
         return self.components[-1].name
 
     def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
-        rows = _settled(self.components, completions, columns, self.columns)
-        settled = [row[self.__name__] for row in rows]
-        return [replace(one.score, value=one.counts) for one in settled]
+        return self._last(_settled(self.components, completions, columns, self.columns))
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         scores = self.scores(completions, **columns)
         return values_of(scores, self.__name__, columns.get("log_metric"))
+
+    def asynchronous(self) -> Callable[..., Any]:
+        """The same as a coroutine function; trainers see that a partial of one is one, too."""
+        function = partial(_values_async, self)
+        vars(function)["__name__"] = self.__name__
+        return function
+
+    def _last(self, rows: Sequence[Mapping[str, _Settled]]) -> list[Score]:
+        settled = [row[self.__name__] for row in rows]
+        return [replace(one.score, value=one.counts) for one in settled]
+
+
+async def _values_async(
+    function: _RewardFunction, /, completions: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    rows = await _settled_async(function.components, completions, columns, function.columns)
+    return values_of(function._last(rows), function.__name__, columns.get("log_metric"))
