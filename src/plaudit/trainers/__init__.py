@@ -1,0 +1,16 @@
+"""One small module a trainer, each a translation onto a recipe.
+
+    reward.custom_reward_function.path=pkg://plaudit.trainers.verl        # verl
+    --custom-rm-path plaudit.trainers.slime.custom_rm                     # slime
+
+Which recipe: an argument `recipe` where the trainer passes arguments to a reward, else the
+environment variable PLAUDIT_RECIPE; a preset's name, or the path of a TOML file.
+
+Where a trainer has a protocol for remote rewards, its module has `batch_of(body)`, from a request
+to what a recipe scores, and `reply_of(scores, body)`, from what came of that to the answer.
+"""
+
+from plaudit.trainers._chosen import chosen
+from plaudit.trainers._rows import Batch, gold_of, response_of
+
+__all__ = ["Batch", "chosen", "gold_of", "response_of"]

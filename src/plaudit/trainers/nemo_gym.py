@@ -1,0 +1,105 @@
+r"""NeMo-Gym: a resources server's `/verify`.
+
+A request holds what the model was asked, what it answered in the form of OpenAI's responses, and
+the fields of the dataset's row. What comes back is the request with the reward:
+
+    {"responses_create_params": {"input": [{"role": "user", "content": "What is 2 + 2?"}]},
+     "response": {"output": [{"type": "message", "role": "assistant",
+                              "content": [{"type": "output_text", "text": "\\boxed{4}"}]}]},
+     "expected_answer": "4"}
+    {…, "reward": 1.0, "reward_components": {"accuracy_reward": 1.0}, "mask_sample": false, …}
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plaudit.recipes import RowScore
+from plaudit.trainers._body import list_in, table_in
+from plaudit.trainers._rows import (
+    GOLD_KEYS,
+    Batch,
+    columns_of,
+    gold_of,
+    response_of,
+    total_of,
+    values_of,
+)
+
+_REQUEST = ("responses_create_params", "response")
+_REPLY = ("reward", "reward_components", "mask_sample", "failure_kind", "failure_reason", "status")
+_METADATA = "verifier_metadata"  # where a dataset may keep what only a verifier should see
+
+
+def batch_of(body: Mapping[str, Any]) -> Batch:
+    r"""The batch of one row that a request to `/verify` holds.
+
+    The response is what the last message of the output says. The gold is under one of the names
+    that datasets give it, in the body or in its `verifier_metadata`; every other field of the two
+    is a column.
+
+    >>> message = {"type": "message", "content": [{"type": "output_text", "text": r"\boxed{4}"}]}
+    >>> body = {
+    ...     "responses_create_params": {"input": "What is 2 + 2?"},
+    ...     "response": {"output": [{"type": "reasoning", "summary": []}, message]},
+    ...     "expected_answer": "4",
+    ... }
+    >>> batch_of(body).completions, batch_of(body).columns["solution"]
+    (['\\boxed{4}'], ['4'])
+    """
+    asked = table_in(body, "responses_create_params")
+    output = list_in(table_in(body, "response"), "output")
+    fields = {name: value for name, value in body.items() if name not in (*_REQUEST, _METADATA)}
+    if isinstance(metadata := body.get(_METADATA), Mapping):
+        fields = {**metadata, **fields}
+    columns = columns_of([fields])
+    columns["prompts"] = [asked.get("input")]
+    named = any(name in fields for name in GOLD_KEYS)
+    columns["solution"] = [gold_of(fields) if named else None]
+    return Batch([response_of(_last_message(output))], columns)
+
+
+def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
+    """What `/verify` answers: the request, the reward, and each component.
+
+    A row that every component skipped is masked: its reward is no measurement. Trouble on the way
+    is told as `failure_reason`.
+
+    >>> reply = reply_of([RowScore(None, {})], {"responses_create_params": {}, "response": {}})
+    >>> reply["reward"], reply["mask_sample"]
+    (0.0, True)
+    """
+    row = scores[0]
+    values = values_of(row, taken=(*_REQUEST, *_REPLY))
+    components = {name: value for name, value in values.items() if name != "skipped"}
+    trouble = row.total is None or row.status != "scored"
+    return {
+        **body,
+        **values,
+        "reward": total_of(row),
+        "reward_components": components,
+        "mask_sample": row.total is None,
+        "failure_reason": row.why if trouble else None,
+        "status": row.status,
+    }
+
+
+def _last_message(output: Sequence[Any]) -> str:
+    """What the last message says: a call of a tool, its result and the reasoning are no message."""
+    for item in reversed(output):
+        if not isinstance(item, Mapping):
+            raise TypeError('"output" must be a list of objects')
+        if (
+            item.get("type", "message") == "message"
+            and item.get("role", "assistant") == "assistant"
+        ):
+            return _content(item.get("content"))
+    return ""
+
+
+def _content(content: Any) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    if not isinstance(content, list) or not all(isinstance(part, Mapping) for part in content):
+        raise TypeError('the "content" of a message must be text or a list of objects')
+    parts = [part.get("text") for part in content if part.get("type") == "output_text"]
+    return "".join(part for part in parts if isinstance(part, str))

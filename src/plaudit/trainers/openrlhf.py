@@ -1,0 +1,74 @@
+r"""OpenRLHF: a reward function in a file, and what goes over the wire to a remote one.
+
+    --reward.remote_url rewards.py                      # the file that this module is used from
+    --reward.remote_url http://host:port/openrlhf       # or a server
+
+The file has one line, `from plaudit.trainers.openrlhf import reward_func`. The remote protocol is
+one request a batch:
+
+    {"query": ["2 + 2 = 4</s>"], "prompts": ["2 + 2 ="], "labels": ["4"]}
+    {"rewards": [1.0], "scores": [1.0], "extra_logs": {"accuracy_reward": [1.0], …}}
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plaudit.completions import same_length
+from plaudit.recipes import RowScore
+from plaudit.trainers._body import list_in, texts_in
+from plaudit.trainers._chosen import chosen
+from plaudit.trainers._rows import Batch, golds_of, response_of, total_of, values_of
+
+
+def reward_func(
+    queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]
+) -> dict[str, Any]:
+    r"""The rewards of a batch by the recipe that PLAUDIT_RECIPE names, as OpenRLHF takes them.
+
+    >>> import os
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
+    >>> reward_func([r"2 + 2 = \boxed{4}</s>"], ["2 + 2 = "], ["4"])
+    {'rewards': [1.0], 'scores': [1.0], 'extra_logs': {'accuracy_reward': [1.0], 'skipped': [0.0]}}
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    same_length(queries, prompts=prompts, labels=labels)
+    return _reply(_batch(queries, prompts, labels).scores(chosen()))
+
+
+def batch_of(body: Mapping[str, Any]) -> Batch:
+    """The batch that a request to a remote reward holds.
+
+    `prompts` and `labels` may be missing or null: then there is no prompt to cut off, or no gold.
+
+    >>> batch_of({"query": ["2 + 2 = 4</s>"], "prompts": ["2 + 2 ="], "labels": [4]})
+    Batch(completions=[' 4'], columns={'prompts': ['2 + 2 ='], 'solution': [4]})
+    """
+    queries = texts_in(body, "query")
+    beside = {
+        name: [None] * len(queries) if body.get(name) is None else list_in(body, name, len(queries))
+        for name in ("prompts", "labels")
+    }
+    return _batch(queries, beside["prompts"], beside["labels"])
+
+
+def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
+    """What a remote reward answers: three lists of numbers, and more to log.
+
+    >>> body = {"query": ["It is 4."], "labels": [None]}
+    >>> from plaudit.recipes import load
+    >>> reply_of(batch_of(body).scores(load("trl-math")), body)["extra_logs"]
+    {'accuracy_reward': [0.0], 'skipped': [1.0]}
+    """
+    return _reply(scores)
+
+
+def _batch(queries: Sequence[str], prompts: Sequence[Any], labels: Sequence[Any]) -> Batch:
+    responses = [response_of(q, prompt) for q, prompt in zip(queries, prompts, strict=True)]
+    return Batch(responses, {"prompts": list(prompts), "solution": golds_of(labels)})
+
+
+def _reply(scores: Sequence[RowScore]) -> dict[str, Any]:
+    totals = [total_of(row) for row in scores]
+    rows = [values_of(row) for row in scores]
+    logs = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    return {"rewards": totals, "scores": totals, "extra_logs": logs}

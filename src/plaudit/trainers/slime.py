@@ -1,0 +1,87 @@
+r"""slime: a custom reward, and what goes over the wire to a remote one.
+
+    --custom-rm-path plaudit.trainers.slime.custom_rm
+    --rm-type remote_rm --rm-url http://host:port/slime       # or a server
+
+The remote protocol is one request a sample; what comes back is the reward:
+
+    {"prompt": "What is 2 + 2?", "response": "\\boxed{4}<|im_end|>", "label": "4"}
+    1.0
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plaudit.recipes import RowScore
+from plaudit.trainers._body import entry_in, text_in
+from plaudit.trainers._chosen import chosen
+from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+
+
+async def custom_rm(
+    args: Any, sample: Any, *others: Any, **kwargs: Any
+) -> float | dict[str, float] | list[float | dict[str, float]]:
+    r"""The reward of a sample, or of each of a list of them, by the recipe PLAUDIT_RECIPE names.
+
+    With `--reward-key score` it is a dict: the total as `score`, and each component by its name.
+
+    >>> import asyncio, os
+    >>> from types import SimpleNamespace as Some
+    >>> sample = Some(prompt="2 + 2?", response=r"\boxed{4}<|im_end|>", label="4", metadata={})
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
+    >>> asyncio.run(custom_rm(Some(reward_key=None), sample))
+    1.0
+    >>> asyncio.run(custom_rm(Some(reward_key="score"), [sample]))
+    [{'score': 1.0, 'accuracy_reward': 1.0, 'skipped': 0.0}]
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    samples = sample if isinstance(sample, list) else [sample]
+    rows = await _batch([vars(one) for one in samples]).scores_async(chosen())
+    rewards = [_reward(row, detailed=bool(getattr(args, "reward_key", None))) for row in rows]
+    return rewards if isinstance(sample, list) else rewards[0]
+
+
+def batch_of(body: Mapping[str, Any]) -> Batch:
+    r"""The batch of one row that a request to a remote reward holds.
+
+    An object `metadata` is taken, too: its entries are columns.
+
+    >>> batch_of({"prompt": "2 + 2?", "response": "4<|im_end|>", "label": {"answer": 4}})
+    Batch(completions=['4'], columns={'prompts': ['2 + 2?'], 'solution': [4]})
+    """
+    text_in(body, "response")
+    entry_in(body, "label")
+    return _batch([body])
+
+
+def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> float:
+    """What a remote reward answers: the total.
+
+    >>> reply_of([RowScore(1.5, {})], {})
+    1.5
+    """
+    return total_of(scores[0])
+
+
+def detailed_reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, float]:
+    """What it answers where slime has `--reward-key score`: the total, and each component.
+
+    >>> detailed_reply_of([RowScore(1.5, {})], {})
+    {'score': 1.5, 'skipped': 0.0}
+    """
+    return _details(scores[0])
+
+
+def _reward(row: RowScore, detailed: bool) -> float | dict[str, float]:
+    return _details(row) if detailed else total_of(row)
+
+
+def _details(row: RowScore) -> dict[str, float]:
+    return {"score": total_of(row)} | values_of(row, taken=("score",))
+
+
+def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
+    columns = columns_of(sample.get("metadata") for sample in samples)
+    columns["prompts"] = [sample.get("prompt") for sample in samples]
+    columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
+    return Batch([response_of(sample["response"]) for sample in samples], columns)

@@ -1,0 +1,130 @@
+r"""verl: a custom reward function, and the same over the wire.
+
+    reward.custom_reward_function.path=pkg://plaudit.trainers.verl
+    reward.custom_reward_function.name=compute_score
+    +reward.custom_reward_function.reward_kwargs.recipe=trl-math
+
+The wire carries the function's own arguments and result, for one row or for lists of them:
+
+    {"data_source": "math", "solution_str": "\\boxed{4}", "ground_truth": "4", "extra_info": {}}
+    {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0}
+"""
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import Any
+
+from plaudit.completions import same_length
+from plaudit.recipes import Recipe, RowScore
+from plaudit.trainers._body import list_in, text_in, texts_in
+from plaudit.trainers._chosen import chosen
+from plaudit.trainers._rows import Batch, columns_of, golds_of, response_of, total_of, values_of
+
+AnyRecipe = Recipe | str | PathLike[str] | None
+Result = dict[str, float | str]
+
+
+def compute_score(
+    data_source: Any,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None = None,
+    recipe: AnyRecipe = None,
+    **kwargs: Any,
+) -> Result:
+    r"""The score of one row, with the same keys for every row.
+
+    The entries of `extra_info` are columns for the recipe.
+
+    >>> compute_score("math", r"So \boxed{4}.<|im_end|>", "4", recipe="trl-math")
+    {'score': 1.0, 'status': 'scored', 'accuracy_reward': 1.0, 'skipped': 0.0}
+    """
+    batch = _batch([data_source], [solution_str], [ground_truth], [extra_info])
+    return _result(batch.scores(chosen(recipe))[0])
+
+
+async def compute_score_async(
+    data_source: Any,
+    solution_str: str,
+    ground_truth: Any,
+    extra_info: Mapping[str, Any] | None = None,
+    recipe: AnyRecipe = None,
+    **kwargs: Any,
+) -> Result:
+    r"""`compute_score` for an event loop: the rows of a step are scored side by side.
+
+    >>> import asyncio
+    >>> asyncio.run(compute_score_async("math", r"\boxed{5}", 4, recipe="trl-math"))["score"]
+    0.0
+    """
+    batch = _batch([data_source], [solution_str], [ground_truth], [extra_info])
+    return _result((await batch.scores_async(chosen(recipe)))[0])
+
+
+def compute_scores(
+    data_sources: Sequence[Any],
+    solution_strs: Sequence[str],
+    ground_truths: Sequence[Any],
+    extra_infos: Sequence[Mapping[str, Any] | None] | None = None,
+    recipe: AnyRecipe = None,
+    **kwargs: Any,
+) -> list[Result]:
+    r"""The scores of a batch, as verl's batch reward manager calls for them.
+
+    >>> rows = compute_scores(["math"] * 2, [r"\boxed{4}", "4"], ["4", None], recipe="trl-math")
+    >>> [(row["score"], row["status"]) for row in rows]
+    [(1.0, 'scored'), (0.0, 'bad_gold')]
+    """
+    others = [None] * len(solution_strs) if extra_infos is None else extra_infos
+    sources = {"data_sources": data_sources, "ground_truths": ground_truths, "extra_infos": others}
+    same_length(solution_strs, **sources)
+    batch = _batch(data_sources, solution_strs, ground_truths, others)
+    return [_result(row) for row in batch.scores(chosen(recipe))]
+
+
+def batch_of(body: Mapping[str, Any]) -> Batch:
+    """The batch that a request holds: `compute_score`'s arguments, or `compute_scores`'.
+
+    Only the responses must be there.
+
+    >>> batch_of({"solution_strs": ["4</s>", "5"], "ground_truths": [4, None]}).columns
+    {'data_source': [None, None], 'solution': [4, None]}
+    """
+    if not _is_listed(body):
+        text = text_in(body, "solution_str")
+        one = [[body.get(name)] for name in ("data_source", "ground_truth", "extra_info")]
+        return _batch(one[0], [text], one[1], one[2])
+    texts = texts_in(body, "solution_strs")
+    sources, golds, infos = (
+        [None] * len(texts) if body.get(name) is None else list_in(body, name, len(texts))
+        for name in ("data_sources", "ground_truths", "extra_infos")
+    )
+    return _batch(sources, texts, golds, infos)
+
+
+def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> Result | list[Result]:
+    """What comes back: a result for one row, a list of them for lists.
+
+    >>> reply_of([RowScore(1.5, {})], {"solution_str": "4"})
+    {'score': 1.5, 'status': 'scored', 'skipped': 0.0}
+    """
+    results = [_result(row) for row in scores]
+    return results if _is_listed(body) else results[0]
+
+
+def _is_listed(body: object) -> bool:
+    return isinstance(body, Mapping) and "solution_strs" in body
+
+
+def _batch(
+    sources: Sequence[Any], texts: Sequence[str], golds: Sequence[Any], infos: Sequence[Any]
+) -> Batch:
+    columns = columns_of(infos)
+    columns["data_source"] = list(sources)
+    columns["solution"] = golds_of(golds)
+    return Batch([response_of(text) for text in texts], columns)
+
+
+def _result(row: RowScore) -> Result:
+    values = values_of(row, taken=("score", "status"))
+    return {"score": total_of(row), "status": row.status, **values}
