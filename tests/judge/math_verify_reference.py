@@ -83,16 +83,17 @@ def _first(groups, start):
 
 @contextmanager
 def as_released():
-    """math-verify's own parser, whatever was put in its place."""
-    patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number
+    """math-verify's own ways, whatever was put in their place."""
+    patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number, grader.sympy_symbolic_eq
     _Latex2Sympy.create_parser = _faster._create_parser
     _Latex2Sympy.parse_number = _faster._parse_number
+    grader.sympy_symbolic_eq = _faster._symbolic_eq
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # sympy's, of sets among the factors of a product
             yield
     finally:
-        _Latex2Sympy.create_parser, _Latex2Sympy.parse_number = patched
+        _Latex2Sympy.create_parser, _Latex2Sympy.parse_number, grader.sympy_symbolic_eq = patched
 
 
 def parse(text, rule=Rule.ANYWHERE):

@@ -37,13 +37,15 @@ def sums(atoms):
     return st.builds("{}{}{}".format, signs, products, rest)
 
 
-divisors = st.one_of(numbers, roots(numbers), st.just(r"\pi"), numbers.map(r"{}\pi".format))
+divisors = st.one_of(
+    numbers, roots(numbers), st.just(r"\pi"), numbers.map(r"{}\pi".format), letters
+)
 simple = st.one_of(
     numbers,
     numbers,
     letters,
     letters,
-    st.just(r"\pi"),
+    st.sampled_from((r"\pi", r"\pi", r"\theta ", r"\omega", r"\lambda", r"\alpha ")),
     roots(st.one_of(numbers, over(numbers, numbers))),
     over(numbers, divisors),
 )
@@ -71,16 +73,29 @@ intervals = st.builds("{}{}, {}{}".format, st.sampled_from("(["), ends, ends, st
 words = st.sampled_from(
     (r"\text{even}", r"\text{Even}", r"\text{ab}", r"\text{AB}", r"\text{pi}", "ab", "ba", "AB")
 )
+equal_signs = st.sampled_from(("=", " = "))
+equations = st.builds(
+    "{}{}{}".format, st.one_of(letters, letters, expressions), equal_signs, expressions
+)
+terms = st.builds(
+    "{}{}".format, st.sampled_from(("", "2", "3", "-", "-2")), st.sampled_from("xyyz")
+)
+linear = st.builds("{}{}{}".format, terms, plus, st.one_of(terms, numbers))
+linear_equations = st.builds(
+    "{}{}{}".format, st.one_of(terms, linear), equal_signs, st.one_of(numbers, terms, linear)
+)
 answers = st.one_of(
     expressions,
     expressions,
     gathered(),
     gathered(),
-    st.builds("{}{}{}".format, letters, st.sampled_from(("=", " = ")), expressions),
+    equations,
+    linear_equations,
     letters,
     words,
     parts,
     intervals,
+    st.builds(r"{} \in {}".format, letters, intervals),
 )
 
 
@@ -94,6 +109,19 @@ def other_brackets(text):
 
 def doubled(text):
     return text.replace("2", r"\frac{4}{2}", 1)
+
+
+def swapped_sides(text):
+    return "=".join(reversed(text.split("=")))
+
+
+def twice(text):
+    return " = ".join(f"2({side})" for side in text.split("="))
+
+
+def all_on_one_side(text):
+    left, _, right = text.partition("=")
+    return f"{left} - ({right}) = 0" if right else text
 
 
 REWRITINGS = (
@@ -112,6 +140,9 @@ REWRITINGS = (
     reversed_sum,
     other_brackets,
     doubled,
+    swapped_sides,
+    twice,
+    all_on_one_side,
 )
 
 
@@ -160,7 +191,20 @@ def test_what_is_clearly_apart_is_different_for_math_verify(decimal, expression)
         (r"\pi", r"2\pi", False),
         ("5", "x=5", True),
         ("x=5", "6", False),
-        ("x=5", "y=5", None),
+        ("x=5", "y=5", False),
+        ("x=5", "x=7", False),
+        ("x=5", "5=x", True),
+        ("x=5", "2x=10", False),
+        ("y=2x+3", "2x-y+3=0", True),
+        ("y=2x+3", "4x-2y=-6", True),
+        ("y=2x+3", "y=3x+2", False),
+        ("x^2=4", "x=2", None),
+        ("1", "x^2+y^2=1", True),
+        ("x^2=4", "4", None),
+        (r"\frac{m}{n}", "2", False),
+        (r"\frac{2\pi}{\omega}", r"2\pi/\omega", True),
+        ("[1, 7)", r"x \in [1, 7)", True),
+        ("[1, 7)", r"x \in (1, 7)", False),
         ("(1, 2)", "(2, 1)", False),
         ("(1, 2, x+1)", "(1, 2, 1+x)", True),
         ("(0, 1)", "[0, 1]", False),
@@ -187,10 +231,30 @@ def test_small_algebra(gold, answer, decided):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "2(3)", "x(y)", "e", "2e", "d", r"\sin x", "x^y", "x^{-1}", "x^9", r"\frac{1}{x}"),
+        *("", "2(3)", "x(y)", "e", "2e", "d", r"\sin x", "x^y", "x^{-1}", "x^9", r"\frac{1}{x+1}"),
         *(r"\sqrt{-1}", r"\sqrt[3]{8}", "1,000", "1.5", "[2, 1]", "(0, x)", "x+", "((1)", "1)"),
-        *(r"\frac{1}{0}", "x--1", "1 2", "x y = 1", "+x", "x" * 201, r"\text{a b}", "2^3^4", "x_1"),
-        *(r"\{1", r"\infty", r"(\infty, 0)", r"(0, x, \infty)", r"(0, 2\infty)"),
+        *(
+            r"\frac{1}{0}",
+            "x--1",
+            "1 2",
+            "x y = y = 1",
+            "+x",
+            "x" * 201,
+            r"\text{a b}",
+            "2^3^4",
+            "x_1",
+        ),
+        *(
+            r"x \in \{1\}",
+            r"x \in (2, 1)",
+            r"\theta(x)",
+            "x =",
+            r"\{1",
+            r"\infty",
+            r"(\infty, 0)",
+            r"(0, x, \infty)",
+            r"(0, 2\infty)",
+        ),
     ],
 )
 def test_what_the_grammar_does_not_know_has_no_shape(text):

@@ -20,13 +20,17 @@ Monomial = tuple[tuple[tuple[str, int], ...], int]
 Sum = dict[Monomial, Fraction]
 
 ONE: Monomial = ((), 1)
+GREEK = ("alpha", "beta", "theta", "lambda", "mu", "rho", "sigma", "phi", "omega")
 TOKEN = re.compile(
-    r" ?([0-9]{1,30}(?![\d.])|\\(?:frac|sqrt|pi|cdot|times|infty)(?![a-zA-Z])"
+    r" ?([0-9]{1,30}(?![\d.])|\\(?:frac|sqrt|pi|cdot|times|infty|in|"
+    + "|".join(GREEK)
+    + r")(?![a-zA-Z])"
     r"|\\text\{[a-zA-Z]{2,20}\}|\\[{}]|[a-zA-Z]|[-+*/^(){}\[\],=])"
 )
 THOUSANDS = re.compile(r"\s*-?\d{1,3}(?:,\d{3})+\s*")  # one number, not a list
 LONGEST = 200
-LETTERS = frozenset("abcfghijklmnopqrstuvwxyz")  # not d and e: differentials and a constant
+# Not d and e: differentials and a constant.
+LETTERS = frozenset([*"abcfghijklmnopqrstuvwxyz", *(f"\\{name}" for name in GREEK)])
 ALONE_I = re.compile(r"\bi\b")  # makes math-verify take every letter of the text for complex
 LARGEST_ROOT = 10**6
 LARGEST_POWER = 8
@@ -40,7 +44,7 @@ class Shape(NamedTuple):
     """What an answer is: an expression, or something made of some.
 
     kind: "expression", "name", "equation", "list", "set", "tuple", or an interval's brackets
-    name: a word or a lone letter
+    name: a word or a lone letter; of an equation, the letter that is its left side
     complex_letters: math-verify takes the letters for complex numbers, not for real ones
     """
 
@@ -102,7 +106,9 @@ class Parser:
         if len(self._tokens) == 2 and self._next.isalpha():
             letter = self._letter()
             return Shape("name", ({(((letter, 1),), 1): Fraction(1)},), letter)
-        if self._tokens[1] == "=":
+        if self._tokens[1] == "\\in":
+            return self._membership()
+        if "=" in self._tokens:
             return self._equation()
         if self._next in ("(", "[") and self._commas_inside():
             return self._bracketed()
@@ -112,12 +118,24 @@ class Parser:
         self._take("")
         return Shape("list" if len(parts) > 1 else "expression", parts)
 
-    def _equation(self) -> Shape:
+    def _membership(self) -> Shape:
+        """A letter in an interval, which math-verify takes for the interval."""
         self._letter()
+        self._take("\\in")
+        if self._next not in ("(", "["):
+            raise UndecidedError
+        interval = self._bracketed()
+        if interval.kind not in INTERVALS:
+            raise UndecidedError
+        return interval
+
+    def _equation(self) -> Shape:
+        assigned = self._next.lower() if self._tokens[1] == "=" else ""
+        left = self._sum()
         self._take("=")
-        value = self._sum()
+        right = self._sum()
         self._take("")
-        return Shape("equation", (value,))
+        return Shape("equation", (left, right), assigned if assigned in LETTERS else "")
 
     def _commas_inside(self) -> bool:
         """Whether the whole answer is one bracket with commas in it."""
@@ -347,12 +365,10 @@ def _merge(
 
 
 def inverse(value: Sum) -> Sum:
-    """One over a number, a root or a power of π; nothing else."""
+    """One over a product of numbers, roots, letters and π; nothing else."""
     if len(value) != 1:
         raise UndecidedError
     ((letters, under), factor) = next(iter(value.items()))
-    if any(letter != "π" for letter, _ in letters):
-        raise UndecidedError
     flipped = tuple((letter, -power) for letter, power in letters)
     return {(flipped, under): 1 / (factor * under)}
 
@@ -438,11 +454,14 @@ def same_shape(gold: Shape, answer: Shape) -> bool | None:
     """
     if gold.complex_letters != answer.complex_letters:
         return None
-    if answer.kind == "equation" and gold.kind == "expression":
-        answer = Shape("expression", answer.parts)
-    elif gold.kind == "equation" and answer.kind == "expression":
-        gold = Shape("expression", gold.parts)
     kinds = {gold.kind, answer.kind}
+    if kinds == {"equation"}:
+        return _same_equation(gold, answer)
+    if kinds == {"equation", "expression"}:  # the right side counts
+        if gold.kind == "equation" and not gold.name:
+            return None
+        gold, answer = (Shape("expression", side.parts[-1:]) for side in (gold, answer))
+        kinds = {"expression"}
     if kinds == {"expression"}:
         return _same_expression(gold.parts[0], answer.parts[0])
     if kinds == {"name"}:
@@ -472,6 +491,49 @@ def _same_expression(gold: Sum, answer: Sum) -> bool | None:
     if gold != answer:
         return None if is_negligible(add(gold, scale(answer, -1))) else False
     return None if is_letter(gold) else True
+
+
+def _same_equation(gold: Shape, answer: Shape) -> bool | None:
+    """Linear equations alone: math-verify solves what is not the same up to its sign."""
+    one, other = (_all_on_one_side(side) for side in (gold, answer))
+    if one is None or other is None:
+        return None
+    for sign in (1, -1):
+        same = _same_expression(one, scale(other, sign))
+        if same is not False:
+            return same
+    if not all(_is_linear(side) for side in (one, other)):
+        return None
+    if min(len(_letters_of(side)) for side in (one, other)) < 2:
+        return False  # solutions that are numbers are never compared
+    return _same_expression(_monic(one), _monic(other))
+
+
+def _all_on_one_side(equation: Shape) -> Sum | None:
+    """Left minus right; None where a letter is gone, or little is left."""
+    left, right = equation.parts
+    difference = add(left, scale(right, -1))
+    letters = _letters_of(left) | _letters_of(right)
+    return difference if len(difference) > 1 and _letters_of(difference) == letters else None
+
+
+def _letters_of(value: Sum) -> set[str]:
+    return {letter for letters, _ in value for letter, _ in letters}
+
+
+def _is_linear(value: Sum) -> bool:
+    """Whether each term is a rational number or one of a letter."""
+    return all(
+        under == 1
+        and (not letters or (len(letters) == 1 and letters[0][0] != "π" and letters[0][1] == 1))
+        for letters, under in value
+    )
+
+
+def _monic(value: Sum) -> Sum:
+    """The multiple that begins with a letter alone."""
+    first = max(value)
+    return scale(value, 1 / value[first])
 
 
 def _same_parts(gold: Shape, answer: Shape) -> bool | None:
