@@ -22,7 +22,7 @@ $(READY): pyproject.toml
 		echo "plaudit needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
 	@echo "Setting up .venv (once)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,dev]'
+	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,serve,client,dev]'
 	@touch $@
 
 # The paths of images are relative to the rollouts, so each is scored from their folder.

@@ -10,8 +10,24 @@ A trainer hands over completions; plaudit says what each is worth, and why.
 '3 is not equal to the gold 1/2.'
 """
 
+from typing import TYPE_CHECKING, Any
+
 from plaudit.judge import configure
 from plaudit.scores import Score, explain
 
-__all__ = ["Score", "__version__", "configure", "explain"]
+if TYPE_CHECKING:
+    from plaudit.client import AsyncClient, Client
+
+__all__ = ["AsyncClient", "Client", "Score", "__version__", "configure", "explain"]
 __version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    """The clients, imported when somebody asks: who has no server needs no httpx."""
+    if name not in ("AsyncClient", "Client"):
+        raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
+    try:
+        from plaudit import client
+    except ModuleNotFoundError as error:
+        raise ImportError(f"this needs {error.name}: pip install 'plaudit[client]'") from error
+    return getattr(client, name)

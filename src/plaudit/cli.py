@@ -36,7 +36,9 @@ ROOMS = {
     "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet parts."),
     "report": ("plaudit.report", "Make a page of what `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Say which rows differ between two scored tables, and why."),
+    "serve": ("plaudit.serve", "Score completions over HTTP."),
 }
+EXTRAS = {"plaudit.report": "report", "plaudit.serve": "serve"}  # what brings a room's packages
 
 ABOUT = """\
 Verifiable rewards for reinforcement learning: what a completion is worth, and why.
@@ -46,6 +48,7 @@ examples:
   plaudit try trl.accuracy_reward --completion 'So it is \\boxed{\\frac{2}{4}}.' --solution '1/2'
   plaudit score rollouts.jsonl --recipe trl-math --out scored
   plaudit report scored
+  plaudit serve --recipe trl-math
 """
 
 ABOUT_TRY = """\
@@ -177,7 +180,8 @@ def _imported(room: str) -> Any:
     try:
         return import_module(room)
     except ModuleNotFoundError as error:
-        raise UsageError(f"this needs {error.name}: pip install 'plaudit[score]'") from error
+        extra = EXTRAS.get(room, "score")
+        raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
 
 
 def _ask_for_a_command(parser: argparse.ArgumentParser) -> None:

@@ -1,0 +1,16 @@
+"""A server as a reward function: `plaudit serve` scores, a trainer asks.
+
+    from plaudit import Client
+    from trl import GRPOTrainer
+
+    client = Client("http://rewards:8950")
+    GRPOTrainer(..., reward_funcs=client.reward_funcs())   # or reward_funcs=client: the total
+
+The rewards are those of the recipe, called directly. `AsyncClient` is the same for event loops.
+"""
+
+from plaudit.client._async_client import AsyncClient
+from plaudit.client._client import Client
+from plaudit.client._errors import ServerError
+
+__all__ = ["AsyncClient", "Client", "ServerError"]

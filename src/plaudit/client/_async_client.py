@@ -1,0 +1,196 @@
+r"""A server as a reward function for event loops."""
+
+import asyncio
+import json
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import httpx
+
+from plaudit.client._settings import Settings
+from plaudit.client._trying import Attempts
+from plaudit.client._wire import (
+    RemoteRecipe,
+    body_of,
+    log_means,
+    logs_wanted,
+    number,
+    replay,
+    rows_of,
+)
+from plaudit.recipes import RowScore
+
+
+class AsyncClient(partial[Any]):
+    r"""`Client` for event loops: called, it is a coroutine of each completion's total.
+
+    Trainers tell asynchronous rewards from others by `inspect.iscoroutinefunction`, which is true
+    of a partial of a coroutine function, and of no other object that can be pickled: so it is one.
+
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve import serving
+    >>> async def ask(url):
+    ...     async with AsyncClient(url) as client:
+    ...         return await client([r"So \boxed{2/4}."], solution=["1/2"])
+    >>> with serving(load("trl-math")) as url:
+    ...     asyncio.run(ask(url))
+    [1.0]
+    """
+
+    _line: "AsyncLine"
+
+    def __new__(
+        cls,
+        url: str,
+        *,
+        token: str | None = None,
+        patience: float = 120.0,
+        timeout: float = 330.0,
+        columns: Collection[str] | None = None,
+    ) -> "AsyncClient":
+        """Make one; the arguments are those of `Client`."""
+        line = AsyncLine(Settings(url, token, patience, timeout, columns))
+        made = super().__new__(cls, _totals, line)
+        made._line = line
+        return made
+
+    def __reduce__(self) -> Any:
+        given = self._line.settings
+        rest = (given.token, given.patience, given.timeout, given.columns)
+        return _made, (given.url, *rest)
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._line.settings.url!r})"
+
+    @property
+    def __name__(self) -> str:
+        return self._line.recipe.name
+
+    async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """The total, each component's score and the reasons, for each completion."""
+        return await _rows(self._line, completions, columns, reasons=True)
+
+    def reward_funcs(self) -> list[Callable[..., Any]]:
+        """A coroutine function for each component, each with its name."""
+        return [_named(self._line, name) for name in self._line.recipe.components]
+
+    def reward_weights(self) -> list[float]:
+        """The weight of each of `reward_funcs()`, in the same order."""
+        return list(self._line.recipe.weights)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        await self._line.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+def _made(
+    url: str, token: str | None, patience: float, timeout: float, columns: Collection[str] | None
+) -> AsyncClient:
+    return AsyncClient(url, token=token, patience=patience, timeout=timeout, columns=columns)
+
+
+def _named(line: "AsyncLine", component: str) -> Callable[..., Any]:
+    function = partial(_component, line, component)
+    vars(function)["__name__"] = component
+    return function
+
+
+async def _totals(
+    line: "AsyncLine", /, completions: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    rows = await _rows(line, completions, columns, reasons=False)
+    log_metric = columns.get("log_metric")
+    if callable(log_metric):
+        log_means(line.recipe, rows, log_metric)
+    return [row.total for row in rows]
+
+
+async def _rows(
+    line: "AsyncLine", completions: Sequence[Any], columns: dict[str, Any], reasons: bool
+) -> list[RowScore]:
+    asked = {"reasons": reasons, "logs": logs_wanted(columns)}
+    recipe = await line.known_recipe()
+    body = body_of(recipe, completions, columns, line.settings.columns, **asked)
+    answer = await line.asked("POST", "/v1/score", body)
+    replay(answer, columns)
+    return rows_of(answer)
+
+
+async def _component(
+    line: "AsyncLine", component: str, /, completions: Sequence[Any], **columns: Any
+) -> list[float | None]:
+    asked = {"component": component, "logs": logs_wanted(columns)}
+    recipe = await line.known_recipe()
+    body = body_of(recipe, completions, columns, line.settings.columns, **asked)
+    answer = await line.asked("POST", "/v1/rewards", body)
+    replay(answer, columns)
+    return [number(reward) for reward in answer["rewards"]]
+
+
+class AsyncLine:
+    """The connections to a server: those of each event loop are its own."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._recipe: RemoteRecipe | None = None
+        self._https: WeakKeyDictionary[Any, httpx.AsyncClient] = WeakKeyDictionary()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"settings": self.settings}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    @property
+    def recipe(self) -> RemoteRecipe:
+        """What the server scores with, for those who ask outside of any event loop."""
+        if self._recipe is None:
+            from plaudit.client._client import Line
+
+            line = Line(self.settings)
+            self._recipe = line.recipe
+            line.close()
+        return self._recipe
+
+    async def known_recipe(self) -> RemoteRecipe:
+        """What the server scores with; it is asked once."""
+        if self._recipe is None:
+            self._recipe = RemoteRecipe.of(await self.asked("GET", "/v1/recipe"))
+        return self._recipe
+
+    async def asked(self, method: str, path: str, body: bytes | None = None) -> Any:
+        """The answer to a request."""
+        attempts = Attempts(self.settings)
+        while True:
+            answer: httpx.Response | httpx.TransportError
+            try:
+                answer = await self._connected().request(method, path, content=body)
+            except httpx.TransportError as error:
+                answer = error
+            pause = attempts.pause(answer)
+            if pause is None and isinstance(answer, httpx.Response):
+                return json.loads(answer.content)
+            await asyncio.sleep(pause or 0.0)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        http = self._https.pop(asyncio.get_running_loop(), None)
+        if http is not None:
+            await http.aclose()
+
+    def _connected(self) -> httpx.AsyncClient:
+        loop = asyncio.get_running_loop()
+        if loop not in self._https:
+            settings = self.settings
+            self._https[loop] = httpx.AsyncClient(
+                base_url=settings.url, headers=settings.headers, timeout=settings.timeout
+            )
+        return self._https[loop]

@@ -1,0 +1,189 @@
+"""What goes over the wire, and what comes back."""
+
+import json
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.completions import same_length
+from plaudit.recipes import RowScore
+from plaudit.scores import NOT_COLUMNS, Score
+
+Columns = Mapping[str, Any]
+REASONS = ("why", "answer", "gold", "method")
+
+
+@dataclass(frozen=True)
+class RemoteRecipe:
+    """What a client must know of the server's recipe.
+
+    >>> RemoteRecipe.of({"name": "math", "components": [], "needs": {}, "takes": []}).name
+    'math'
+    """
+
+    name: str
+    components: tuple[str, ...]
+    weights: tuple[float, ...]
+    needs: frozenset[str]
+    takes: frozenset[str]
+    takes_any: bool
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> "RemoteRecipe":
+        """The recipe that the server describes."""
+        components = info["components"]
+        return cls(
+            name=info["name"],
+            components=tuple(component["name"] for component in components),
+            weights=tuple(component["weight"] for component in components),
+            needs=frozenset([*info["needs"], *info["needs"].values()]),
+            takes=frozenset(info["takes"]),
+            takes_any=bool(info.get("takes_any")),
+        )
+
+
+def body_of(
+    recipe: RemoteRecipe,
+    completions: Sequence[Any],
+    columns: Columns,
+    only: Collection[str] | None = None,
+    **asked: Any,
+) -> bytes:
+    """The body of a request, with the columns that the recipe takes and JSON has a form for.
+
+    >>> recipe = RemoteRecipe("math", ("accuracy",), (1.0,), frozenset({"solution"}),
+    ...     frozenset({"solution", "prompts"}), takes_any=False)
+    >>> body_of(recipe, ["4"], {"solution": ["4"], "level": [3], "prompts": [object()]})
+    b'{"completions": ["4"], "columns": {"solution": ["4"]}}'
+    >>> body_of(recipe, ["4"], {"solution": [object()]})
+    Traceback (most recent call last):
+    ...
+    TypeError: solution cannot be sent to the server, which needs it: row 0 is an object of type \
+object, for which JSON has no form
+    """
+    said = [f'"completions": {_as_json("completions", completions)}']
+    parts: list[str] = []
+    for name in _sent(recipe, columns, only):
+        if name in recipe.needs:
+            same_length(completions, **{name: columns[name]})
+        elif not _is_column(columns[name], len(completions)):
+            continue
+        try:
+            parts.append(f"{json.dumps(name)}: {_as_json(name, columns[name])}")
+        except TypeError:
+            if name in recipe.needs:
+                raise
+    said.append(f'"columns": {{{", ".join(parts)}}}')
+    said += [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in asked.items()]
+    return f"{{{', '.join(said)}}}".encode()
+
+
+def _sent(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
+    given = [name for name, column in columns.items() if column is not None]
+    wanted = set(given) if recipe.takes_any else recipe.takes | recipe.needs
+    if only is not None:
+        wanted &= {*only, *recipe.needs}
+    return [name for name in given if name in wanted and name not in NOT_COLUMNS]
+
+
+def _is_column(column: Any, rows: int) -> bool:
+    return isinstance(column, list | tuple) and len(column) == rows
+
+
+def _as_json(name: str, column: Sequence[Any]) -> str:
+    try:
+        return json.dumps(column if isinstance(column, list) else list(column), default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        row, value = next((row, one) for row, one in enumerate(column) if not _has_form(one))
+        raise TypeError(
+            f"{name} cannot be sent to the server, which needs it: row {row} is an object of type "
+            f"{type(value).__name__}, for which JSON has no form"
+        ) from None
+
+
+def _has_form(value: Any) -> bool:
+    try:
+        json.dumps(value, default=_plain)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy's is a number; an array, a tensor or an image is not sent unasked."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return value.item()
+    raise TypeError(type(value).__name__)
+
+
+def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:
+    """The rows of an answer, as the recipe itself would give them.
+
+    >>> score = {"value": 1.0, "status": "equal", "why": "4 is equal to the gold 4."}
+    >>> row = {"total": 1.0, "status": "scored", "components": {"accuracy": score}}
+    >>> rows_of({"rows": [row]})[0].total
+    1.0
+    """
+    return [
+        RowScore(
+            number(row["total"]), {name: _score(one) for name, one in row["components"].items()}
+        )
+        for row in answer["rows"]
+    ]
+
+
+def _score(said: Mapping[str, Any]) -> Score:
+    reasons = {name: said[name] for name in REASONS if name in said}
+    return Score(number(said["value"]), status=said["status"], **{"why": "", **reasons})
+
+
+def number(value: float | str | None) -> float | None:
+    """A number as the server says it: what is infinite, as text.
+
+    >>> number(0.5), number("-Infinity"), number(None)
+    (0.5, -inf, None)
+    """
+    return None if value is None else float(value)
+
+
+def replay(answer: Mapping[str, Any], columns: Columns) -> None:
+    """Tell the trainer what the rewards logged on the server.
+
+    >>> logs = {"extra": [["gold", ["4"]]], "metrics": [["accuracy/timeout", 0.5]]}
+    >>> replay({"logs": logs}, {"log_metric": print, "log_extra": print})
+    gold ['4']
+    accuracy/timeout 0.5
+    """
+    logs = answer.get("logs", {})
+    log_extra, log_metric = columns.get("log_extra"), columns.get("log_metric")
+    if callable(log_extra):
+        for name, values in logs.get("extra", ()):
+            log_extra(name, values)
+    if callable(log_metric):
+        for name, value in logs.get("metrics", ()):
+            log_metric(name, number(value))
+
+
+def logs_wanted(columns: Columns) -> bool:
+    """Whether somebody listens.
+
+    >>> logs_wanted({"log_extra": print}), logs_wanted({})
+    (True, False)
+    """
+    return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
+
+
+def log_means(
+    recipe: RemoteRecipe, rows: Sequence[RowScore], log_metric: Callable[[str, float], None]
+) -> None:
+    """Tell the trainer the mean of each component, which the total alone would hide.
+
+    >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
+    >>> log_means(recipe, [RowScore(1.0, {"format": Score(1.0, "")})], print)
+    math/format 1.0
+    """
+    for name in recipe.components:
+        values = [row.components[name].value for row in rows]
+        counted = [value for value in values if value is not None]
+        if counted:
+            log_metric(f"{recipe.name}/{name}", sum(counted) / len(counted))

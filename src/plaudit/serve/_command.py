@@ -1,0 +1,149 @@
+"""`plaudit serve`: the arguments, and the server's life."""
+
+import argparse
+import logging
+import os
+import signal
+import socket
+import sys
+from ipaddress import ip_address
+from pathlib import Path
+
+from plaudit.recipes import load
+from plaudit.serve._application import application
+from plaudit.serve._limits import Limits
+from plaudit.serve._log import log, log_to_stderr
+from plaudit.serve._serving import server_of
+
+WRONG = 2
+VARIABLE = "PLAUDIT_TOKEN"
+PORT = 8950
+
+ABOUT = """\
+Score completions over HTTP with a recipe. The front page shows the recipe and live figures;
+/openapi.json describes the protocol. `plaudit.Client` is a reward function that asks this server.
+
+It listens on this machine alone unless --host says otherwise. On SIGTERM or Ctrl-C it takes no more
+requests, finishes those that it has, and ends.
+"""
+
+EXAMPLES = f"""\
+examples:
+  plaudit serve --recipe trl-math
+  {VARIABLE}=$(cat secret) plaudit serve --recipe my.toml --host 0.0.0.0 --port 80
+  PLAUDIT_DEADLINE=2 plaudit serve --recipe trl-math     # seconds the judge may take for an answer
+
+exit codes:
+  0 stopped by a signal, all done    2 wrong usage, or the port cannot be had
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what `plaudit serve` takes.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> parser.parse_args(["--recipe", "trl-math"]).host
+    '127.0.0.1'
+    """
+    usual = Limits()
+    parser.description, parser.epilog = ABOUT, EXAMPLES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--recipe", metavar="R", required=True, help="a preset, or a TOML file")
+    parser.add_argument(
+        "--host", metavar="A", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
+    )
+    parser.add_argument(
+        "--port", metavar="N", type=int, default=PORT, help=f"default: {PORT}; 0 takes a free one"
+    )
+    parser.add_argument(
+        "--token-file",
+        metavar="FILE",
+        type=Path,
+        help=f"clients must send the token in it; so they must where {VARIABLE} is set",
+    )
+    for name, value, kind, about in (
+        ("--max-body", usual.body, int, "bytes of a request's body"),
+        ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
+        ("--sending", usual.sending, float, "seconds a client may take to send a request"),
+        ("--deadline", usual.deadline, float, "seconds a request may take to be scored"),
+    ):
+        parser.add_argument(
+            name,
+            metavar="N",
+            type=kind,
+            default=value,
+            help=f"{about}; default: {value:g}"
+            if isinstance(value, float)
+            else f"{about}; default: {value}",
+        )
+    parser.add_argument(
+        "--log-level",
+        choices=["debug", "info", "warning", "error"],
+        default="info",
+        help="of the lines of JSON on standard error; default: info",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Serve until a signal comes, and give the exit code.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> run(parser.parse_args(["--recipe", "trl-math", "--max-rows", "0"]))
+    2
+    """
+    try:
+        recipe = load(arguments.recipe)
+        body, rows = arguments.max_body, arguments.max_rows
+        limits = Limits(body, rows, arguments.sending, arguments.deadline)
+        token = _token(arguments.token_file)
+        listener = _listener(arguments.host, arguments.port)
+    except (ValueError, OSError, ImportError, OverflowError) as error:
+        print(f"plaudit: {error}", file=sys.stderr)
+        return WRONG
+    log_to_stderr(arguments.log_level)
+    host, port = listener.getsockname()[:2]
+    if token is None and not ip_address(host).is_loopback:
+        why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"
+        log("no token", logging.WARNING, why=why)
+    server = server_of(application(recipe, limits, token), limits)
+
+    def stop(*_: object) -> None:
+        server.should_exit = True
+
+    # uvicorn takes these over, and raises the signal again when it is done: then, nothing is left.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, stop)
+    shown = f"[{host}]" if ":" in host else host
+    print(f"plaudit: {recipe.name} on http://{shown}:{port}", flush=True)
+    log("listening", recipe=recipe.name, host=host, port=port, token=token is not None)
+    server.run([listener])
+    log("stopped")
+    return 0
+
+
+def _token(file: Path | None) -> str | None:
+    """The token that clients must send; None where there is none."""
+    if file is None:
+        return _said(os.environ[VARIABLE], VARIABLE) if VARIABLE in os.environ else None
+    try:
+        return _said(file.read_text("utf-8"), str(file))
+    except OSError as error:
+        raise ValueError(f"cannot read the token in {file}: {error.strerror}") from error
+
+
+def _said(token: str, where: str) -> str:
+    token = token.strip()
+    if not token or not token.isascii() or not token.isprintable():
+        raise ValueError(f"{where} must hold a token of printable ASCII characters")
+    return token
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"cannot listen on {host}, port {port}: {why}") from error

@@ -1,0 +1,40 @@
+"""How much a server takes, and for how long."""
+
+from dataclasses import dataclass, fields
+from math import isfinite
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a server takes before it refuses.
+
+    body: bytes of a request's body
+    rows: completions that may be in flight, over all requests
+    sending: seconds in which a client must have sent its request
+    deadline: seconds in which a request must be scored, waiting included
+
+    >>> Limits(rows=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: rows must be above 0, got 0
+    """
+
+    body: int = 64 << 20
+    rows: int = 16_384
+    sending: float = 30.0
+    deadline: float = 300.0
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not (value > 0 and isfinite(value)):
+                raise ValueError(f"{field.name} must be above 0, got {value}")
+
+    @property
+    def held(self) -> int:
+        """Bytes of bodies that may be in memory, over all requests.
+
+        >>> Limits(body=1000).held
+        4000
+        """
+        return 4 * self.body

@@ -1,0 +1,149 @@
+"""What Prometheus reads, and the figures of the front page."""
+
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client import Counter as Counts
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from plaudit.judge import shared_judge
+from plaudit.recipes import RowScore
+
+if TYPE_CHECKING:
+    from plaudit.serve._desk import Desk
+    from plaudit.serve._scorer import Scorer
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300)
+RECENT = 1_000  # requests of which the front page tells the latency
+
+
+class Figures(Struct):
+    """How the server does, for its front page."""
+
+    uptime: float
+    ready: bool
+    requests: int
+    refused: int
+    failed: int
+    abandoned: int
+    rows: int
+    statuses: dict[str, int]
+    rows_in_flight: int
+    rows_waiting: int
+    requests_in_flight: int
+    cache_hits: int
+    cache_misses: int
+    cache_entries: int
+    latency_p50: float | None
+    latency_p99: float | None
+
+
+class Metrics:
+    """Counts requests and rows.
+
+    >>> from plaudit.serve._desk import Desk
+    >>> from plaudit.serve._limits import Limits
+    >>> from plaudit.serve._scorer import Scorer
+    >>> metrics = Metrics(Desk(Limits()), Scorer())
+    >>> metrics.requested("/v1/score", 200, 0.01, scoring=True)
+    >>> b'plaudit_requests_total{code="200",path="/v1/score"} 1.0' in metrics.text()
+    True
+    """
+
+    def __init__(self, desk: "Desk", scorer: "Scorer") -> None:
+        self._desk, self._scorer = desk, scorer
+        self._started = time.monotonic()
+        self._codes: Counter[int] = Counter()
+        self._statuses: Counter[str] = Counter()
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._registry = CollectorRegistry()
+        self._requests = Counts(
+            "plaudit_requests", "Requests answered", ["path", "code"], registry=self._registry
+        )
+        self._seconds = Histogram(
+            "plaudit_request_seconds",
+            "Seconds from a request's head to its answer",
+            ["path"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._rows = Counts(
+            "plaudit_rows", "Rows scored, by their status", ["status"], registry=self._registry
+        )
+        self._registry.register(Now(desk, scorer))
+
+    def requested(self, path: str, code: int, seconds: float, scoring: bool) -> None:
+        """Count a request; `scoring` says whether it came with a batch."""
+        self._requests.labels(path, str(code)).inc()
+        self._seconds.labels(path).observe(seconds)
+        self._codes[code] += 1
+        if scoring and code < 400:
+            self._recent.append(seconds)
+
+    def scored(self, rows: Sequence[RowScore]) -> None:
+        """Count rows by their status."""
+        self.counted(row.status for row in rows)
+
+    def counted(self, statuses: Iterable[str]) -> None:
+        """Count statuses."""
+        for status, count in Counter(statuses).items():
+            self._rows.labels(status).inc(count)
+            self._statuses[status] += count
+
+    def text(self) -> bytes:
+        """What Prometheus reads."""
+        return generate_latest(self._registry)
+
+    def figures(self, ready: bool) -> Figures:
+        """What the front page shows."""
+        recent, cache = sorted(self._recent), shared_judge().cache
+        codes = self._codes
+        return Figures(
+            uptime=time.monotonic() - self._started,
+            ready=ready,
+            requests=codes.total(),
+            refused=sum(n for code, n in codes.items() if 400 <= code < 499),
+            failed=sum(n for code, n in codes.items() if code >= 500),
+            abandoned=codes[499],
+            rows=self._statuses.total(),
+            statuses=dict(self._statuses.most_common()),
+            rows_in_flight=self._desk.rows,
+            rows_waiting=self._scorer.waiting,
+            requests_in_flight=self._desk.requests,
+            cache_hits=cache.hits,
+            cache_misses=cache.misses,
+            cache_entries=cache.entries,
+            latency_p50=_at(recent, 0.5),
+            latency_p99=_at(recent, 0.99),
+        )
+
+
+class Now(Collector):
+    """What is read off the moment somebody asks."""
+
+    def __init__(self, desk: "Desk", scorer: "Scorer") -> None:
+        self._desk, self._scorer = desk, scorer
+
+    def collect(self) -> Iterator[Metric]:
+        desk, cache = self._desk, shared_judge().cache
+        for name, about, value in (
+            ("rows_in_flight", "Rows of requests that are being scored", desk.rows),
+            ("rows_waiting", "Rows in flight that nobody has looked at yet", self._scorer.waiting),
+            ("rows_limit", "Rows that may be in flight", desk.limits.rows),
+            ("requests_in_flight", "Requests that are being scored", desk.requests),
+            ("body_bytes", "Bytes of bodies that are being read", desk.held),
+            ("judge_cache_entries", "Verdicts that the judge remembers", cache.entries),
+        ):
+            yield GaugeMetricFamily(f"plaudit_{name}", about, value)
+        hits, misses = "plaudit_judge_cache_hits", "plaudit_judge_cache_misses"
+        yield CounterMetricFamily(hits, "Verdicts that were known already", cache.hits)
+        yield CounterMetricFamily(misses, "Verdicts that were not known", cache.misses)
+
+
+def _at(values: Sequence[float], share: float) -> float | None:
+    return values[min(int(share * len(values)), len(values) - 1)] if values else None

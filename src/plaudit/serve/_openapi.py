@@ -1,0 +1,155 @@
+"""The OpenAPI document."""
+
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from plaudit.recipes import Recipe
+from plaudit.serve._metrics import Figures
+from plaudit.serve._protocol import (
+    Problem,
+    RecipeInfo,
+    RewardsRequest,
+    RewardsResponse,
+    ScoreRequest,
+    ScoreResponse,
+)
+from plaudit.serve._shapes import SHAPES
+
+Json = dict[str, Any]
+TYPES = (
+    Figures,
+    Problem,
+    RecipeInfo,
+    RewardsRequest,
+    RewardsResponse,
+    ScoreRequest,
+    ScoreResponse,
+)
+REFUSALS = {
+    "408": "The request did not arrive in time",
+    "413": "Too large a body, or too many completions",
+    "415": "The content type is not application/json",
+    "422": "The batch cannot be scored: the message names the row and the column",
+    "429": "Too many rows are in flight: try again after Retry-After seconds",
+    "500": "A reward failed; the log has the reason",
+    "504": "Not scored within the server's deadline",
+}
+UNAUTHORISED = {"401": "The token is missing or wrong"}
+COMPLETION = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"$ref": "#/components/schemas/Message"}},
+        {"$ref": "#/components/schemas/Message"},
+    ]
+}
+PART = {
+    "type": "object",
+    "properties": {"type": {"type": "string"}, "text": {"type": ["string", "null"]}},
+}
+MESSAGE = {
+    "type": "object",
+    "properties": {
+        "role": {"type": ["string", "null"]},
+        "content": {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": PART}]},
+    },
+}
+
+
+def openapi_of(recipe: Recipe, guarded: bool) -> Json:
+    """The document of a server with this recipe; `guarded` says whether it wants a token.
+
+    >>> from plaudit.recipes import load
+    >>> list(openapi_of(load("trl-math"), guarded=False)["paths"])[:2]
+    ['/v1/score', '/v1/rewards']
+    """
+    refs, schemas = msgspec.json.schema_components(
+        TYPES, ref_template="#/components/schemas/{name}"
+    )
+    named: dict[str, Json] = {kind.__name__: ref for kind, ref in zip(TYPES, refs, strict=True)}
+    schemas["Message"] = MESSAGE
+    for asked in ("ScoreRequest", "RewardsRequest"):
+        schemas[asked]["properties"]["completions"]["items"] = COMPLETION
+    refusals = {
+        code: _said(about, named["Problem"])
+        for code, about in {**REFUSALS, **(UNAUTHORISED if guarded else {})}.items()
+    }
+    document: Json = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"plaudit: {recipe.name}",
+            "version": version("plaudit"),
+            "description": "What completions are worth, and why.",
+        },
+        "paths": {**_batches(named, refusals), **_reading(named, refusals, guarded)},
+        "components": {"schemas": schemas},
+    }
+    if guarded:
+        document["security"] = [{"token": []}]
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return document
+
+
+def _batches(named: dict[str, Json], refusals: Json) -> Json:
+    own = {
+        "/v1/score": _post("Score a batch with the whole recipe", "Score", named, refusals),
+        "/v1/rewards": _post("Score a batch with one component", "Rewards", named, refusals),
+    }
+    shaped = {
+        path: {
+            "post": {
+                "summary": about,
+                "operationId": path[1:].replace("/", "-"),
+                "requestBody": _body({"type": "object"}),
+                "responses": {"200": _said("In the trainer's own shape", {}), **refusals},
+            }
+        }
+        for path, (_, _, about) in SHAPES.items()
+    }
+    return {**own, **shaped}
+
+
+def _post(about: str, stem: str, named: dict[str, Json], refusals: Json) -> Json:
+    responses = {"200": _said("The batch, scored", named[f"{stem}Response"]), **refusals}
+    body = _body(named[f"{stem}Request"])
+    operation = stem.lower()
+    return {
+        "post": {
+            "summary": about,
+            "operationId": operation,
+            "requestBody": body,
+            "responses": responses,
+        }
+    }
+
+
+def _reading(named: dict[str, Json], refusals: Json, guarded: bool) -> Json:
+    unauthorised = {"401": refusals["401"]} if guarded else {}
+    paths = {
+        "/v1/recipe": _get("The recipe", "recipe", named["RecipeInfo"], unauthorised),
+        "/v1/figures": _get("How the server does", "figures", named["Figures"], unauthorised),
+        "/healthz": _get("Whether the server lives", "health", {"type": "object"}, {}),
+        "/readyz": _get(
+            "Whether the judge's workers have started",
+            "ready",
+            {"type": "object"},
+            {"503": _said("Not yet, or not any more", named["Problem"])},
+        ),
+    }
+    for path in ("/healthz", "/readyz"):
+        paths[path]["get"]["security"] = []
+    return paths
+
+
+def _get(about: str, operation: str, schema: Json, others: Json) -> Json:
+    responses = {"200": _said(about, schema), **others}
+    return {"get": {"summary": about, "operationId": operation, "responses": responses}}
+
+
+def _body(schema: Json) -> Json:
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _said(about: str, schema: Json) -> Json:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}

@@ -1,0 +1,280 @@
+"""The server's own protocol: what is asked and answered, and JSON to and from it.
+
+    {"completions": ["So \\\\boxed{2/4}."], "columns": {"solution": ["1/2"]}}
+    {"rows": [{"total": 1.0, "status": "scored", "components": {"accuracy_reward":
+        {"value": 1.0, "status": "equal", "why": "…", "answer": "2/4", "gold": "1/2", …}}}]}
+
+The OpenAPI document is made of these types.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
+from math import isfinite
+from typing import Annotated, Any, Literal, TypeVar
+
+import msgspec
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from plaudit.completions import same_length, texts_of
+from plaudit.recipes import Recipe, RowScore
+from plaudit.scores import NOT_COLUMNS, Score
+
+T = TypeVar("T")
+TAKEN = ("completions", "self", *NOT_COLUMNS)  # no column can have these names
+
+Message = dict[str, Any]
+Completion = str | Message | list[Message]
+Value = float | Literal["Infinity", "-Infinity", "NaN"] | None
+Completions = Annotated[
+    list[Any], Meta(description="One entry a row: text, or a list of messages as chat trainers use")
+]
+Columns = Annotated[
+    dict[str, Any],
+    Meta(
+        description="Each column that the recipe needs, by its name: a list as long as completions",
+        extra_json_schema={"additionalProperties": {"type": "array"}},
+    ),
+]
+Logs = Annotated[bool, Meta(description="Whether to answer what the rewards log, too")]
+
+
+class ScoreRequest(Struct, forbid_unknown_fields=True):
+    """A batch to score with the whole recipe."""
+
+    completions: Completions
+    columns: Columns = {}
+    reasons: Annotated[bool, Meta(description="Whether to answer why, answer, gold, method")] = True
+    logs: Logs = False
+
+
+class RewardsRequest(Struct, forbid_unknown_fields=True):
+    """A batch to score with one component and its gates, as a trainer's reward function is."""
+
+    component: Annotated[str, Meta(description="A component of the recipe, by its name")]
+    completions: Completions
+    columns: Columns = {}
+    logs: Logs = False
+
+
+class ScoredComponent(Struct):
+    """What one reward gave for one completion."""
+
+    value: Annotated[Value, Meta(description="null: the row is skipped")]
+    status: str
+    why: str | UnsetType = UNSET
+    answer: str | UnsetType | None = UNSET
+    gold: str | UnsetType | None = UNSET
+    method: str | UnsetType = UNSET
+
+
+class ScoredRow(Struct):
+    """What one completion got from the recipe."""
+
+    total: Annotated[Value, Meta(description="null: every component skipped the row")]
+    status: Annotated[str, Meta(description="error, timeout, limit, bad_gold, else scored")]
+    components: dict[str, ScoredComponent]
+
+
+class Logged(Struct):
+    """What the rewards said to `log_extra` and to `log_metric`, in their order."""
+
+    extra: list[tuple[str, list[Any]]] = []
+    metrics: list[tuple[str, Value]] = []
+
+    def log_extra(self, name: str, values: Iterable[Any]) -> None:
+        """Keep a column of the trainer's table."""
+        self.extra.append((name, list(values)))
+
+    def log_metric(self, name: str, value: float) -> None:
+        """Keep a metric."""
+        self.metrics.append((name, sayable(float(value))))
+
+
+class ScoreResponse(Struct):
+    """The rows, in the order of the completions."""
+
+    rows: list[ScoredRow]
+    logs: Logged | UnsetType = UNSET
+
+
+class RewardsResponse(Struct):
+    """The rewards, in the order of the completions."""
+
+    rewards: list[Value]
+    logs: Logged | UnsetType = UNSET
+
+
+class ComponentInfo(Struct):
+    """A component of the recipe."""
+
+    name: str
+    reward: str
+    weight: float
+    gate: str | None
+
+
+class RecipeInfo(Struct):
+    """What the server scores with, and what it takes."""
+
+    name: str
+    components: list[ComponentInfo]
+    needs: Annotated[dict[str, str], Meta(description="a reward's argument: the column")]
+    takes: Annotated[list[str], Meta(description="every column that a reward would read")]
+    takes_any: Annotated[bool, Meta(description="whether a reward reads whatever it is given")]
+    max_rows: int
+    max_body: int
+    item_deadline: Annotated[float, Meta(description="seconds the judge may take for an answer")]
+    version: str
+
+
+class Problem(Struct):
+    """Why a request was refused."""
+
+    error: str
+    request: Annotated[str, Meta(description="The request's id, which is in the server's log")]
+
+
+def read(body: bytes, kind: type[T]) -> T:
+    """A body as what it should be; a `ValueError` says where it is something else.
+
+    What Python's JSON writes and strict JSON forbids (NaN, half a surrogate pair) is taken too:
+    a completion that holds it has the reward that it has without a server.
+
+    >>> read(b'{"completions": ["4"]}', ScoreRequest).completions
+    ['4']
+    >>> read(b'{"completions": "4"}', ScoreRequest)
+    Traceback (most recent call last):
+    ...
+    ValueError: the body is not what is expected: Expected `array`, got `str` - at `$.completions`
+    """
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        complaint = error
+    try:
+        return msgspec.convert(json.loads(body), kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"the body is not what is expected: {error}") from None
+    except RecursionError:
+        raise ValueError("the body is nested too deeply") from None
+    except ValueError:
+        raise ValueError(f"the body is no JSON: {complaint}") from None
+
+
+def checked(request: ScoreRequest | RewardsRequest) -> None:
+    """Raise where a batch is none: the message names the row or the column.
+
+    >>> checked(ScoreRequest(["a", "b"], {"solution": ["1"]}))
+    Traceback (most recent call last):
+    ...
+    ValueError: solution has 1 entries, completions has 2: they must be equally long
+    """
+    texts_of(request.completions)
+    for name in TAKEN:
+        if name in request.columns:
+            raise ValueError(f'no column can be called "{name}"')
+    for name, column in request.columns.items():
+        if not isinstance(column, list):
+            raise TypeError(f"{name} must be a list with one entry a completion")
+        same_length(request.completions, **{name: column})
+
+
+def row_of(score: RowScore, reasons: bool) -> ScoredRow:
+    """A row of the answer.
+
+    >>> row_of(RowScore(1.0, {"format": Score(1.0, "As it should be.")}), reasons=False)
+    ScoredRow(total=1.0, status='scored', components={'format': ScoredComponent(value=1.0, \
+status='scored', why=UNSET, answer=UNSET, gold=UNSET, method=UNSET)})
+    """
+    of = _with_reasons if reasons else _without
+    components = {name: of(one) for name, one in score.components.items()}
+    return ScoredRow(sayable(score.total), score.status, components)
+
+
+def _with_reasons(score: Score) -> ScoredComponent:
+    value, status = sayable(score.value), str(score.status)
+    return ScoredComponent(value, status, score.why, score.answer, score.gold, score.method)
+
+
+def _without(score: Score) -> ScoredComponent:
+    return ScoredComponent(sayable(score.value), str(score.status))
+
+
+def sayable(value: float | None) -> Any:
+    """A number as JSON can say it: what is infinite becomes text that `float` reads.
+
+    >>> sayable(0.5), sayable(float("-inf")), sayable(None)
+    (0.5, '-Infinity', None)
+    """
+    if value is None or isfinite(value):
+        return value
+    return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+
+
+_encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=lambda thing: _plain(thing)).encode
+
+
+def written(answer: Any) -> bytes:
+    r"""An answer as JSON.
+
+    >>> written({"answer": "half a pair: \ud800"})
+    b'{"answer": "half a pair: \\ud800"}'
+    """
+    try:
+        return _encode(answer)
+    except UnicodeEncodeError:  # JSON's escapes can say it, though UTF-8 cannot
+        return json.dumps(msgspec.to_builtins(answer, enc_hook=_plain)).encode()
+
+
+def _plain(thing: Any) -> Any:
+    """What a reward of the user's may log: numbers of numpy, or anything that can show itself."""
+    return thing.tolist() if hasattr(thing, "tolist") else repr(thing)[:200]
+
+
+def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> RecipeInfo:
+    """What there is to know of a recipe.
+
+    >>> from plaudit.recipes import load
+    >>> info_of(load("trl-math"), 100, 1000, 5.0).needs
+    {'solution': 'solution'}
+    """
+    return RecipeInfo(
+        name=recipe.name,
+        components=[ComponentInfo(c.name, c.reward, c.weight, c.gate) for c in recipe.components],
+        needs=recipe.needs(),
+        takes=_taken(recipe),
+        takes_any=any(component.calling.takes_any for component in recipe.components),
+        max_rows=max_rows,
+        max_body=max_body,
+        item_deadline=deadline,
+        version=version("plaudit"),
+    )
+
+
+def _taken(recipe: Recipe) -> list[str]:
+    """Each column that some reward would read, by its argument's name and by the table's."""
+    names: set[str] = set()
+    for component in recipe.components:
+        mapping: Mapping[str, str] = {**recipe.columns, **component.columns}
+        for argument in component.calling.takes:
+            names |= {argument, mapping.get(argument, argument)}
+    return sorted(names - set(TAKEN))
+
+
+def component_of(recipe: Recipe, wanted: str) -> Callable[..., Any]:
+    """The coroutine function that scores one component.
+
+    >>> from plaudit.recipes import load
+    >>> component_of(load("trl-math"), "accuracy")
+    Traceback (most recent call last):
+    ...
+    ValueError: the recipe has no component "accuracy"; it has accuracy_reward
+    """
+    functions: Sequence[Any] = recipe.reward_funcs(asynchronous=True)
+    names = [component.name for component in recipe.components]
+    if wanted not in names:
+        has = ", ".join(names)
+        raise ValueError(f'the recipe has no component "{wanted[:80]}"; it has {has}')
+    found: Callable[..., Any] = functions[names.index(wanted)]
+    return found
