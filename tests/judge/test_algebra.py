@@ -205,6 +205,8 @@ def test_what_is_clearly_apart_is_different_for_math_verify(decimal, expression)
         (r"\frac{2\pi}{\omega}", r"2\pi/\omega", True),
         ("[1, 7)", r"x \in [1, 7)", True),
         ("[1, 7)", r"x \in (1, 7)", False),
+        (r"x \in [1, 7)", "[1, 7)", True),
+        (r"y \in [1, 7)", r"x \in [1, 7)", None),
         ("(1, 2)", "(2, 1)", False),
         ("(1, 2, x+1)", "(1, 2, 1+x)", True),
         ("(0, 1)", "[0, 1]", False),

@@ -44,7 +44,7 @@ class Shape(NamedTuple):
     """What an answer is: an expression, or something made of some.
 
     kind: "expression", "name", "equation", "list", "set", "tuple", or an interval's brackets
-    name: a word or a lone letter; of an equation, the letter that is its left side
+    name: a word or a lone letter; the letter that is said to equal, or to be in, what follows
     complex_letters: math-verify takes the letters for complex numbers, not for real ones
     """
 
@@ -120,14 +120,14 @@ class Parser:
 
     def _membership(self) -> Shape:
         """A letter in an interval, which math-verify takes for the interval."""
-        self._letter()
+        letter = self._letter()
         self._take("\\in")
         if self._next not in ("(", "["):
             raise UndecidedError
         interval = self._bracketed()
         if interval.kind not in INTERVALS:
             raise UndecidedError
-        return interval
+        return interval._replace(name=letter)
 
     def _equation(self) -> Shape:
         assigned = self._next.lower() if self._tokens[1] == "=" else ""
@@ -453,6 +453,8 @@ def same_shape(gold: Shape, answer: Shape) -> bool | None:
     False
     """
     if gold.complex_letters != answer.complex_letters:
+        return None
+    if gold.kind in INTERVALS and gold.name and answer.name:  # as equations, not as intervals
         return None
     kinds = {gold.kind, answer.kind}
     if kinds == {"equation"}:
