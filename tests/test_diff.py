@@ -10,8 +10,8 @@ import pytest
 
 from plaudit.diff import add_arguments, compare, compare_recipes
 from plaudit.diff import run as run_command
-from plaudit.diff._rows import _AT_ONCE
 from plaudit.recipes import load
+from plaudit.scoring._scored import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(
@@ -158,12 +158,12 @@ def test_components_that_only_one_run_has(tmp_path):
 
 
 def test_runs_longer_than_a_batch_and_with_gaps(tmp_path):
-    before = [row(i, accuracy=float(i % 2), form=0.0) for i in range(0, 3 * _AT_ONCE, 2)]
-    after = [row(i, accuracy=0.5, form=0.0) for i in range(0, 4 * _AT_ONCE, 3)]
+    before = [row(i, accuracy=float(i % 2), form=0.0) for i in range(0, 3 * AT_ONCE, 2)]
+    after = [row(i, accuracy=0.5, form=0.0) for i in range(0, 4 * AT_ONCE, 3)]
     a = write_run(tmp_path / "a", before, parts=5)
     b = write_run(tmp_path / "b", after, parts=1)
     difference = compare(a, b, limit=4)
-    both = set(range(0, 3 * _AT_ONCE, 6))
+    both = set(range(0, 3 * AT_ONCE, 6))
     assert difference.rows == difference.changed == len(both)
     assert difference.only_a[0] == len(before) - len(both)
     assert difference.only_b == (len(after) - len(both), (3, 9, 15, 21))
@@ -202,7 +202,7 @@ def test_what_is_no_run(two, tmp_path):
     with pytest.raises(ValueError, match=r"bare has no run.json"):
         compare(a, tmp_path / "bare")
     (tmp_path / "bare" / "run.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"cannot read .*run.json: 'components'"):
+    with pytest.raises(ValueError, match=r"run.json names no components"):
         compare(a, tmp_path / "bare")
 
 

@@ -9,7 +9,6 @@ import pytest
 from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
 from plaudit.report._folder import (
-    FolderError,
     completion_text,
     numbers_of,
     open_folder,
@@ -17,10 +16,11 @@ from plaudit.report._folder import (
     rejected_of,
     rows_at,
 )
+from plaudit.scoring import InputError
 
 
 def refused(folder):
-    with pytest.raises(FolderError) as error:
+    with pytest.raises(InputError) as error:
         open_folder(folder)
     assert "\n" not in str(error.value)
     return str(error.value)

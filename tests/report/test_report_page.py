@@ -72,6 +72,14 @@ def test_the_same_folder_gives_the_same_page(sums, tmp_path):
     assert text_of(first) == text_of(second)
 
 
+def test_charts_of_components_that_are_gone_go_and_what_is_not_ours_stays(sums, tmp_path):
+    for name in ("component-07-gone.png", "holiday.png"):
+        (tmp_path / name).write_bytes(b"")
+    write_report(sums, out=tmp_path)
+    assert not (tmp_path / "component-07-gone.png").exists()
+    assert (tmp_path / "holiday.png").exists()
+
+
 def test_nothing_on_the_page_is_fetched(sums):
     text = text_of(write_report(sums))
     assert "default-src 'none'" in text

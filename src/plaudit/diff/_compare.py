@@ -20,7 +20,7 @@ def compare(a: Path, b: Path, limit: int = 20, out: Path | None = None) -> "Diff
     >>> compare(Path("no-such-run"), Path("another"))
     Traceback (most recent call last):
     ...
-    ValueError: there is no folder no-such-run
+    plaudit.scoring._errors.InputError: there is no folder no-such-run
     """
     try:
         from plaudit.diff._tally import difference_of

@@ -1,70 +1,29 @@
 """The rows of two scored runs, side by side."""
 
-import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
+
+from plaudit.scoring import ScoredFolder
 
 Batch: TypeAlias = pa.RecordBatch
 Ids = NDArray[np.int64]
 
-_AT_ONCE = 1024  # rows of a run that are held at a time
 _NEEDED = ("row_id", "total", "status", "explanation")
 
 
-@dataclass(frozen=True)
-class Run:
-    """A folder that `plaudit score` wrote."""
-
-    folder: Path
-    parts: tuple[Path, ...]
-    components: tuple[str, ...]
-    inputs: Any
-
-    def batches(self) -> Iterator[Batch]:
-        """Its rows in order, without the columns of the input."""
-        columns = [*_NEEDED, *self.components]
-        last = None
-        for part in self.parts:
-            try:
-                with pq.ParquetFile(part) as file:
-                    _check_columns(part, file.schema_arrow.names, columns)
-                    for batch in file.iter_batches(_AT_ONCE, columns=columns):
-                        last = _check_order(part, ids_of(batch), last)
-                        yield batch
-            except (OSError, pa.ArrowException) as error:
-                raise ValueError(f"cannot read {part}: {str(error).splitlines()[0]}") from error
-
-
-def open_run(folder: Path) -> Run:
-    """The run that a folder holds."""
-    if not folder.is_dir():
-        raise ValueError(f"there is no folder {folder}")
-    file = folder / "run.json"
-    try:
-        about = json.loads(file.read_text(encoding="utf-8"))
-        components = tuple(map(str, about["components"]))
-    except FileNotFoundError as error:
-        raise ValueError(
-            f"{folder} has no run.json: it is no folder that `plaudit score` wrote"
-        ) from error
-    except (OSError, ValueError, LookupError, TypeError) as error:
-        raise ValueError(f"cannot read {file}: {error}") from error
-    return Run(
-        folder, tuple(sorted(folder.glob("part-*.parquet"))), components, about.get("inputs")
-    )
-
-
-def _check_columns(part: Path, there: list[str], needed: list[str]) -> None:
-    for name in needed:
-        if name not in there:
-            raise ValueError(f"{part} has no column {name}: this run did not write it")
+def rows_of(run: ScoredFolder) -> Iterator[Batch]:
+    """The rows of a run in order, without the columns of the input."""
+    columns = [*_NEEDED, *run.components]
+    run.columns(*columns)
+    last = None
+    for part, batch in run.batches(columns):
+        last = _check_order(part, ids_of(batch), last)
+        yield batch
 
 
 def _check_order(part: Path, ids: Ids, last: int | None) -> int:

@@ -14,7 +14,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from plaudit.diff._difference import SAME, Change, Difference, Measure, Side
-from plaudit.diff._rows import Batch, Run, aligned, ids_of, open_run
+from plaudit.diff._rows import Batch, aligned, ids_of, rows_of
+from plaudit.scoring import ScoredFolder, open_scored
 
 Numbers = NDArray[np.float64]
 
@@ -23,10 +24,10 @@ def difference_of(a: Path, b: Path, limit: int, out: Path | None) -> Difference:
     """What is different between the runs in two folders."""
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")
-    before, after = open_run(a), open_run(b)
+    before, after = open_scored(a), open_scored(b)
     with nullcontext() if out is None else out.open("w", encoding="utf-8") as file:
         tally = _Tally(before, after, limit, file)
-        for left, right in aligned(before.batches(), after.batches()):
+        for left, right in aligned(rows_of(before), rows_of(after)):
             tally.add(left, right)
     return tally.difference()
 
@@ -74,7 +75,7 @@ class _Only:
 
 
 class _Tally:
-    def __init__(self, a: Run, b: Run, limit: int, out: TextIO | None) -> None:
+    def __init__(self, a: ScoredFolder, b: ScoredFolder, limit: int, out: TextIO | None) -> None:
         self.runs, self.limit, self.out = (a, b), limit, out
         self.components = [run.components for run in self.runs]
         self.shared = [name for name in a.components if name in b.components]
@@ -139,8 +140,8 @@ class _Tally:
     def difference(self) -> Difference:
         a, b = self.runs
         return Difference(
-            str(a.folder),
-            str(b.folder),
+            str(a.path),
+            str(b.path),
             self.rows,
             self.changed,
             self.only[0].shown(),
@@ -154,8 +155,8 @@ class _Tally:
         )
 
 
-def _notes(a: Run, b: Run) -> Iterator[str]:
-    if a.inputs != b.inputs:
+def _notes(a: ScoredFolder, b: ScoredFolder) -> Iterator[str]:
+    if a.run.get("inputs") != b.run.get("inputs"):
         yield "the runs have different inputs; rows are matched by their place in them"
 
 

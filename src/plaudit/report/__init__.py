@@ -53,8 +53,8 @@ def write_report(
     if rows < 1:
         raise ReportError(f"rows must be 1 or more, got {rows}")
     try:
-        from plaudit.report._folder import FolderError
         from plaudit.report._write import write
+        from plaudit.scoring import InputError
     except ImportError as missing:
         if missing.name not in NEEDED:
             raise
@@ -63,7 +63,7 @@ def write_report(
         ) from missing
     try:
         return write(directory, out or directory / "report", rows, correct)
-    except FolderError as error:
+    except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:
         where = error.filename or out or directory

@@ -1,9 +1,4 @@
-"""A folder that `plaudit score` wrote, read without holding its texts.
-
-    DIR/part-00000.parquet   row_id, group_id, the input's columns, a column a component,
-                             total, status, explanation
-    DIR/run.json             {"components": ["accuracy_reward"], "recipe": "…", "inputs": [...]}
-    DIR/rejected.jsonl       {"line": 7, "reason": "…"}
+"""A scored folder, read without holding its texts.
 
 Numbers are read whole, some hundred bytes a row; texts only of the rows that are asked for.
 """
@@ -20,11 +15,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from plaudit.completions import text_of
 from plaudit.extract import json_items
 from plaudit.report._passk import NO_ANSWER, Array
+from plaudit.scoring import InputError, ScoredFolder, open_scored
 
 TOKENS = "completion_ids"
 IMAGE = "image_path"
@@ -35,12 +30,7 @@ _PROMPT = ("prompt", "problem", "question", "query")
 _GOLD = ("solution", "answer", "gold", "ground_truth", "target")
 
 _NEEDED = ("row_id", "group_id", "total", "status", "explanation")
-_BATCH = 1024  # rows that are held with their texts
 _EXAMPLES = 20  # of the rows that were rejected
-
-
-class FolderError(Exception):
-    """The folder cannot be reported on; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,20 +43,19 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A scored folder, checked: what is in it and which column is which; None where there is none.
+    """A scored folder, checked: which column is which; None where there is none."""
 
-    run: what run.json holds
-    """
-
-    directory: Path
-    parts: list[Path]
-    components: list[str]
-    run: dict[str, Any]
+    scored: ScoredFolder
     completion: str | None
     prompt: str | None
     gold: str | None
     tokens: str | None
     image: str | None
+
+    @property
+    def components(self) -> tuple[str, ...]:
+        """The names of the run's components."""
+        return self.scored.components
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,26 +83,17 @@ class Numbers:
 
 
 def open_folder(directory: Path) -> Folder:
-    """The scored folder at a path; raises FolderError where it is none."""
-    if not directory.is_dir():
-        raise FolderError(f"there is no folder {directory}")
-    run = _run_of(directory)
-    parts = sorted(directory.glob("part-*.parquet"))
-    if not parts:
-        raise FolderError(f"{directory} has no part-*.parquet: did `plaudit score` write rows?")
-    components = list(map(str, run.get("components") or []))
-    if not components:
-        raise FolderError(f"{directory / 'run.json'} names no components")
-    columns = _columns_of(parts, [*_NEEDED, *components])
+    """The scored folder at a path; raises InputError where it is none."""
+    scored = open_scored(directory)
+    if not scored.parts:
+        raise InputError(f"{directory} has no part-*.parquet: did `plaudit score` write rows?")
+    run, columns = scored.run, scored.columns(*_NEEDED, *scored.components)
 
     def first(*names: object) -> str | None:
         return next((str(name) for name in names if name in columns), None)
 
     return Folder(
-        directory,
-        parts,
-        components,
-        run,
+        scored,
         completion=first(run.get("completion_column"), *_COMPLETION),
         prompt=first(*_PROMPT),
         gold=first(_column_of("solution", run.get("recipe")), *_GOLD),
@@ -129,33 +109,6 @@ def _column_of(argument: str, recipe: object) -> object:
     except tomllib.TOMLDecodeError:
         return None
     return columns.get(argument) if isinstance(columns, dict) else None
-
-
-def _run_of(directory: Path) -> dict[str, Any]:
-    file = directory / "run.json"
-    try:
-        run = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise FolderError(
-            f"{directory} has no run.json: it is no folder that `plaudit score` wrote"
-        ) from error
-    except (OSError, ValueError) as error:
-        raise FolderError(f"cannot read {file}: {error}") from error
-    if not isinstance(run, dict):
-        raise FolderError(f"{file} must hold an object, got {type(run).__name__}")
-    return run
-
-
-def _columns_of(parts: list[Path], needed: list[str]) -> list[str]:
-    names: list[str] = []
-    for part in parts:
-        try:
-            names = pq.read_schema(part).names
-        except (OSError, pa.ArrowException) as error:
-            raise FolderError(f"cannot read {part}: {str(error).splitlines()[0]}") from error
-        if missing := [name for name in needed if name not in names]:
-            raise FolderError(f"{part} has no column {missing[0]}: it was not written by this run")
-    return names
 
 
 def rejected_of(directory: Path) -> Rejected:
@@ -189,7 +142,7 @@ def numbers_of(folder: Folder, correct: str) -> Numbers:
     groups, statuses = _Codes(), _Codes()
     counts: Counter[tuple[str, str]] = Counter()
     columns: dict[str, list[Array]] = {}
-    for batch in _batches(folder, wanted):
+    for _, batch in folder.scored.batches(wanted):
         read = {name: _floats(batch[name]) for name in ("total", *folder.components)}
         read["row id"] = _array(batch["row_id"])
         read["group"] = groups.of(batch["group_id"])
@@ -225,20 +178,13 @@ def rows_at(folder: Folder, places: Array) -> Iterator[tuple[int, dict[str, Any]
     wanted = list(dict.fromkeys([*_NEEDED, *folder.components, *texts]))
     places = np.sort(places)
     start = 0
-    for batch in _batches(folder, wanted):
+    for _, batch in folder.scored.batches(wanted):
         inside = places[(places >= start) & (places < start + len(batch))]
         for place, row in zip(
             inside, batch.take(pa.array(inside - start)).to_pylist(), strict=True
         ):
             yield int(place), row
         start += len(batch)
-
-
-def _batches(folder: Folder, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    for part in folder.parts:
-        with pq.ParquetFile(part, pre_buffer=False) as file:
-            for batch in file.iter_batches(_BATCH, columns=columns):
-                yield batch.select(columns)
 
 
 class _Codes:

@@ -8,7 +8,6 @@ from plaudit.report import _boxes, _charts, _page
 from plaudit.report._bundle import bundling
 from plaudit.report._folder import (
     Folder,
-    FolderError,
     numbers_of,
     open_folder,
     rejected_of,
@@ -16,6 +15,7 @@ from plaudit.report._folder import (
 )
 from plaudit.report._sample import sample_of
 from plaudit.report._summary import summary_of
+from plaudit.scoring import InputError
 
 
 def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
@@ -25,6 +25,8 @@ def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
     with bundling() as script:
         content = _content(folder, correct, rows)
         out.mkdir(parents=True, exist_ok=True)
+        for earlier in out.glob("component-*.png"):
+            earlier.unlink()
         for chart in content.charts:
             (out / f"{chart.name}.png").write_bytes(_charts.png_of(chart))
         html = _page.page_of(content, rows_at(folder, content.sample.places), script())
@@ -46,7 +48,7 @@ def _content(folder: Folder, correct: str, rows: int) -> _page.Content:
         sample=sample_of(numbers, summary, rows, [picture.place for picture in pictures]),
         charts=_charts.charts_of(summary),
         pictures=pictures,
-        rejected=rejected_of(folder.directory),
+        rejected=rejected_of(folder.scored.path),
     )
 
 
@@ -56,18 +58,22 @@ def _correct(folder: Folder, wanted: str | None) -> str:
     if wanted is None:
         return next((name for name in names if "accuracy" in name), names[0])
     if wanted not in names:
-        raise FolderError(f"no component is called {wanted!r}; there are {', '.join(names)}")
+        raise InputError(f"no component is called {wanted!r}; there are {', '.join(names)}")
     return wanted
 
 
 def _image_roots(folder: Folder) -> list[Path]:
     """Where relative paths of images may start: here, beside an input, in the folder."""
-    inputs = folder.run.get("inputs")
+    inputs = folder.scored.run.get("inputs")
     found = [
         Path(str(entry.get("path", "")) if isinstance(entry, Mapping) else str(entry))
         for entry in _listed(inputs)
     ]
-    roots = [Path(), *(place for path in found for place in (path.parent, path)), folder.directory]
+    roots = [
+        Path(),
+        *(place for path in found for place in (path.parent, path)),
+        folder.scored.path,
+    ]
     return list(dict.fromkeys(roots))
 
 

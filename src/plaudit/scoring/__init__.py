@@ -12,14 +12,17 @@ is the same whatever the engine and however often it was stopped.
 from plaudit.scoring._command import add_arguments, run
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import score_table
+from plaudit.scoring._scored import ScoredFolder, open_scored
 from plaudit.scoring._summary import ScoreSummary
 
 __all__ = [
     "InputError",
     "RejectedRowError",
     "ScoreSummary",
+    "ScoredFolder",
     "StoppedError",
     "add_arguments",
+    "open_scored",
     "run",
     "score_table",
 ]

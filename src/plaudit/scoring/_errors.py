@@ -1,8 +1,8 @@
 """Why a run does not start, or does not end. The command line makes exit codes of them."""
 
 
-class InputError(Exception):
-    """What was asked for cannot be scored; the message says what to change.
+class InputError(ValueError):
+    """What was given cannot be scored, or is no scored folder; the message says what to change.
 
     >>> raise InputError("there is no rollouts.jsonl")
     Traceback (most recent call last):
