@@ -230,10 +230,49 @@ def test_small_algebra(gold, answer, decided):
     assert decided in (None, same(gold, answer))
 
 
+TOKENS = [
+    *"0 1 12 x y e i - + * / ^ ( ) { } [ ] , = <".split(),
+    *(
+        r"\frac",
+        r"\sqrt",
+        r"\pi",
+        r"\cdot",
+        r"\times ",
+        r"\infty",
+        r"\in ",
+        r"\theta ",
+        r"\{",
+        r"\}",
+    ),
+    *(" ", r"\text{ab}", r"\frac{1}{2}", "^{", "^{2", r"x \in (", r"\sqrt{"),
+]
+
+
+@settings(deadline=None, max_examples=2000, derandomize=True, database=None)
+@given(st.lists(st.sampled_from(TOKENS), max_size=9).map("".join))
+def test_whatever_comes_has_a_shape_or_none(text):
+    assert shape(text) is None or same_shape(shape(text), shape(text)) in (True, None)
+
+
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "2(3)", "x(y)", "e", "2e", "d", r"\sin x", "x^y", "x^{-1}", "x^9", r"\frac{1}{x+1}"),
+        *(
+            "",
+            "2^{2",
+            "x^{",
+            "x^",
+            "2(3)",
+            "x(y)",
+            "e",
+            "2e",
+            "d",
+            r"\sin x",
+            "x^y",
+            "x^{-1}",
+            "x^9",
+            r"\frac{1}{x+1}",
+        ),
         *(r"\sqrt{-1}", r"\sqrt[3]{8}", "1,000", "1.5", "[2, 1]", "(0, x)", "x+", "((1)", "1)"),
         *(
             r"\frac{1}{0}",

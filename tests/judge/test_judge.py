@@ -6,7 +6,17 @@ import time
 
 import pytest
 
-from plaudit.judge import Judge, Pair, Rule, Settings, Status, configure, judge, shared_judge
+from plaudit.judge import (
+    Judge,
+    Pair,
+    Rule,
+    Settings,
+    Status,
+    _judge,
+    configure,
+    judge,
+    shared_judge,
+)
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +173,16 @@ def test_configure_changes_the_shared_judge_and_keeps_what_is_not_named():
         assert judge([bomb])[0].seconds == 0.5
     finally:
         configure(deadline=before.deadline, workers=before.workers)
+
+
+def test_a_fault_in_reading_costs_one_item(quick, monkeypatch):
+    def faulty(text, rule, read=_judge.read):
+        return read(text, rule) if text != "$1$" else 1 / 0
+
+    monkeypatch.setattr(_judge, "read", faulty)
+    faulted, fine = quick.judge([Pair("$1$", "$9$"), Pair("$2$", "$2$")])
+    assert (faulted.status, fine.status) == (Status.ERROR, Status.EQUAL)
+    assert faulted.why == "Comparing failed: ZeroDivisionError: division by zero."
 
 
 def test_every_status_has_its_sentence(quick):

@@ -95,7 +95,7 @@ class Parser:
 
     def _take(self, *expected: str) -> str:
         token = self._next
-        if expected and token not in expected:
+        if token not in expected if expected else not token:
             raise UndecidedError
         self._at += 1
         return token

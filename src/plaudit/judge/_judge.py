@@ -150,19 +150,26 @@ class Session:
         if known is not None:
             return known
         start = time.perf_counter()
+        try:
+            decided = self._without_a_worker(pair, start)
+        except Exception as error:  # a fault of plaudit's costs one item, never the run
+            what = f"{type(error).__name__}: {error}"[:200]
+            decided = Verdict(Status.ERROR, what, None, "reading", time.perf_counter() - start)
+        if isinstance(decided, Verdict):
+            return self._remember(pair, decided)
+        self._wait_for(decided, row)
+        return None
+
+    def _without_a_worker(self, pair: Pair, start: float) -> "Verdict | Item":
+        """The verdict, or what a worker needs for it."""
         gold = self._judge._read(pair.gold, Rule.ANYWHERE)
         answer = self._judge._read(pair.answer, pair.rule)
         status, method = _decide(answer, gold)
-        if status is None:
-            item = answer.wire, gold.wire, pair.rule.value
-            verdict = self._judge._items.get(item)
-            if verdict is None:
-                self._wait_for(item, row)
-                return None
-        else:
+        if status is not None:
             seconds = time.perf_counter() - start
-            verdict = Verdict(status, answer.shown, gold.shown, method, seconds)
-        return self._remember(pair, verdict)
+            return Verdict(status, answer.shown, gold.shown, method, seconds)
+        item = answer.wire, gold.wire, pair.rule.value
+        return self._judge._items.get(item) or item
 
     def _wait_for(self, item: "Item", row: int) -> None:
         if item not in self._waiting:

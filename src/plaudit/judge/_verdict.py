@@ -41,7 +41,7 @@ class Status(StrEnum):
     BAD_GOLD = "bad_gold"  # nothing in the gold can be read as one
     TIMEOUT = "timeout"  # the deadline passed, and the worker was killed
     LIMIT = "limit"  # too large to try: digits, nesting, towers of powers, memory
-    ERROR = "error"  # the worker died on it again and again
+    ERROR = "error"  # workers died on it again and again, or plaudit has a fault
 
 
 @dataclass(frozen=True, slots=True)
