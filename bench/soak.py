@@ -3,8 +3,8 @@
 A small grammar writes formulas, some of them with huge numbers, towers and deep nesting; mutations
 then cut, double, swap and replace characters. Answers and golds are judged by both rules with a
 deadline of a second. A hang is a batch that takes longer than all its deadlines one after another:
-then every thread's stack is printed and the process ends. Exits with 1 where a verdict is an error, a
-process is left behind or memory keeps growing. An hour's worth is about --count 200000.
+then every thread's stack is printed and the process ends. Exits with 1 where a verdict is an error,
+a process is left behind or memory keeps growing. An hour's worth is about --count 200000.
 """
 
 import faulthandler
