@@ -7,9 +7,10 @@ from os import PathLike
 from plaudit.recipes import Recipe, load, presets
 
 VARIABLE = "PLAUDIT_RECIPE"
+AnyRecipe = Recipe | str | PathLike[str] | None
 
 
-def chosen(recipe: Recipe | str | PathLike[str] | None = None) -> Recipe:
+def chosen(recipe: AnyRecipe = None) -> Recipe:
     """The recipe that is given, or the one that the environment variable PLAUDIT_RECIPE names.
 
     A name is a preset or the path of a TOML file; a process reads each once. There is no recipe

@@ -255,6 +255,15 @@ def golds_of(labels: Sequence[Any]) -> list[str | float | None]:
     return [gold_of(label, row) for row, label in enumerate(labels)]
 
 
+def gold_in(fields: Mapping[str, Any], row: int = 0) -> str | float | None:
+    """The gold among the fields of a dataset's row: under the first of GOLD_KEYS that there is.
+
+    >>> gold_in({"question": "2 + 2?", "answer": "4"}), gold_in({"question": "2 + 2?"})
+    ('4', None)
+    """
+    return gold_of({key: fields[key] for key in GOLD_KEYS if key in fields} or None, row)
+
+
 def values_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
     """Each component's value by its name, and how many of them skipped the row.
 

@@ -16,10 +16,9 @@ from typing import Any
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, table_in
 from plaudit.trainers._rows import (
-    GOLD_KEYS,
     Batch,
     columns_of,
-    gold_of,
+    gold_in,
     response_of,
     total_of,
     values_of,
@@ -53,8 +52,7 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
         fields = {**metadata, **fields}
     columns = columns_of([fields])
     columns["prompts"] = [asked.get("input")]
-    named = any(name in fields for name in GOLD_KEYS)
-    columns["solution"] = [gold_of(fields) if named else None]
+    columns["solution"] = [gold_in(fields)]
     return Batch([response_of(_last_message(output))], columns)
 
 

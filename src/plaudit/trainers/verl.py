@@ -11,16 +11,14 @@ The wire carries the function's own arguments and result, for one row or for lis
 """
 
 from collections.abc import Mapping, Sequence
-from os import PathLike
 from typing import Any
 
 from plaudit.completions import same_length
-from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, text_in, texts_in
-from plaudit.trainers._chosen import chosen
+from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import Batch, columns_of, golds_of, response_of, total_of, values_of
 
-AnyRecipe = Recipe | str | PathLike[str] | None
 Result = dict[str, float | str]
 
 

@@ -1,0 +1,34 @@
+r"""AReaL: a reward function of one response.
+
+    workflow_kwargs = dict(reward_fn="plaudit.trainers.areal.reward_fn", …)
+
+AReaL calls it in processes of its own, which inherit the environment and so PLAUDIT_RECIPE.
+"""
+
+from typing import Any
+
+from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._rows import Batch, columns_of, gold_in, response_of, total_of
+
+
+def reward_fn(
+    prompt: Any,
+    completions: str,
+    prompt_ids: Any = None,
+    completion_ids: Any = None,
+    recipe: AnyRecipe = None,
+    **data: Any,
+) -> float:
+    r"""The total of one response; `data` holds the fields of the dataset's row.
+
+    The gold is under one of the names that datasets give it, such as `answer` or `solution`.
+    Every field is a column for the recipe.
+
+    >>> reward_fn("2 + 2?", r"\boxed{4}<|im_end|>", [1], [2], answer="4", recipe="trl-math")
+    1.0
+    """
+    columns = columns_of([data])
+    columns["prompts"] = [prompt]
+    columns["completion_ids"] = [completion_ids]
+    columns["solution"] = [gold_in(data)]
+    return total_of(Batch([response_of(completions)], columns).scores(chosen(recipe))[0])

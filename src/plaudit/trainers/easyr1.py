@@ -1,0 +1,51 @@
+r"""EasyR1: a reward file.
+
+    worker.reward.reward_function=/path/to/plaudit/trainers/easyr1.py:compute_score
+    worker.reward.reward_function_kwargs='{"recipe": "trl-math"}'
+
+`python -c "import plaudit.trainers.easyr1 as m; print(m.__file__)"` prints the path; or a file of
+one's own imports the three names of this one.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from plaudit.recipes import RowScore
+from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+
+REWARD_NAME = "plaudit"
+REWARD_TYPE = "batch"
+
+Input = Mapping[str, Any]
+
+
+def compute_score(
+    reward_inputs: Sequence[Input] | Input, recipe: AnyRecipe = None
+) -> list[dict[str, float]] | dict[str, float]:
+    r"""The total as `overall`, and each component by its name, for each input.
+
+    An input holds `response` and `ground_truth`; whatever else it holds is a column for the
+    recipe. A single input, as older configurations with `reward_type=sequential` pass it, gives a
+    single result.
+
+    >>> inputs = [{"response": r"\boxed{4}<|im_end|>", "response_length": 3, "ground_truth": "4"}]
+    >>> compute_score(inputs, recipe="trl-math")
+    [{'overall': 1.0, 'accuracy_reward': 1.0, 'skipped': 0.0}]
+    """
+    if isinstance(reward_inputs, Mapping):
+        return _results([reward_inputs], recipe)[0]
+    return _results(reward_inputs, recipe)
+
+
+def _results(inputs: Sequence[Input], recipe: AnyRecipe) -> list[dict[str, float]]:
+    columns = columns_of(inputs)
+    responses = columns.pop("response", [])
+    golds = columns.pop("ground_truth", [None] * len(inputs))
+    columns["solution"] = [gold_of(gold, row) for row, gold in enumerate(golds)]
+    batch = Batch([response_of(text) for text in responses], columns)
+    return [_result(row) for row in batch.scores(chosen(recipe))]
+
+
+def _result(row: RowScore) -> dict[str, float]:
+    return {"overall": total_of(row)} | values_of(row, taken=("overall",))

@@ -1,0 +1,127 @@
+r"""NeMo-RL: an environment that scores responses with a recipe.
+
+from plaudit.trainers.nemo_rl import register
+register()              # before the environments are made; then, in the configuration:
+
+env:
+  plaudit:
+    recipe: trl-math
+"""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from plaudit.recipes import Recipe, RowScore
+from plaudit.trainers._chosen import chosen
+from plaudit.trainers._rows import Batch, columns_of, gold_in, response_of, total_of, values_of
+
+ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
+
+
+def register(name: str = "plaudit") -> None:
+    """Make the environment known to NeMo-RL, and that it runs in the interpreter of the driver.
+
+    >>> register()  # doctest: +SKIP
+    """
+    interpreters = import_module("nemo_rl.distributed.ray_actor_environment_registry")
+    system = import_module("nemo_rl.distributed.virtual_cluster").PY_EXECUTABLES.SYSTEM
+    interpreters.ACTOR_ENVIRONMENT_REGISTRY[ACTOR] = system
+    import_module("nemo_rl.environments.utils").register_env(name, ACTOR)
+
+
+class Environment:
+    r"""The environment; `PlauditEnvironment` is the same as an actor of Ray.
+
+    >>> environment = Environment({"recipe": "trl-math"})
+    >>> environment.recipe.name
+    'trl-math'
+    """
+
+    def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
+        self.recipe = chosen((cfg or {}).get("recipe"))
+
+    def step(
+        self, message_log_batch: Sequence[Any], metadata: Sequence[Any], *_: Any, **__: Any
+    ) -> Any:
+        """What each conversation is worth, as NeMo-RL's `EnvironmentReturn`."""
+        torch = import_module("torch")
+        fields = step_fields(self.recipe, message_log_batch, metadata)
+        fields["rewards"] = torch.tensor(fields["rewards"], dtype=torch.float32)
+        fields["terminateds"] = torch.tensor(fields["terminateds"], dtype=torch.float32)
+        return import_module("nemo_rl.environments.interfaces").EnvironmentReturn(**fields)
+
+    def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
+        """A response that did not end is worth nothing, as in NeMo-RL's own environments."""
+        batch["rewards"] = batch["rewards"] * batch["is_end"]
+        ended = batch["is_end"].float().mean().item()
+        mean = batch["rewards"].float().mean().item()
+        return batch, {"reward": mean, "fraction_of_samples_properly_ended": ended}
+
+    def shutdown(self) -> None:
+        """There is nothing to shut down: the judge's workers end with the process."""
+
+
+def step_fields(
+    recipe: Recipe, message_logs: Sequence[Any], metadata: Sequence[Any]
+) -> dict[str, Any]:
+    r"""The fields of an `EnvironmentReturn`, in plain lists.
+
+    The response is what the last assistant message says. `metadata` holds each row's gold under
+    one of the names that datasets give it, and columns; what each row got is added to it.
+
+    >>> from plaudit.recipes import load
+    >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
+    >>> fields = step_fields(load("trl-math"), [log], [{"ground_truth": "4"}])
+    >>> fields["rewards"], fields["terminateds"], fields["observations"]
+    ([0.0], [1.0], [{'role': 'environment', 'content': 'reward 0.0'}])
+    """
+    rows = batch_of(message_logs, metadata).scores(recipe)
+    return {
+        "observations": [
+            {"role": "environment", "content": f"reward {total_of(row)}"} for row in rows
+        ],
+        "metadata": [_marked(one, row) for one, row in zip(metadata, rows, strict=True)],
+        "next_stop_strings": [None] * len(rows),
+        "rewards": [total_of(row) for row in rows],
+        "terminateds": [1.0] * len(rows),
+        "answers": [_answer(row) for row in rows],
+    }
+
+
+def batch_of(message_logs: Sequence[Any], metadata: Sequence[Any]) -> Batch:
+    """The batch that logs of messages and their metadata make.
+
+    >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4</s>"}]
+    >>> batch_of([log], [{"ground_truth": "4"}]).completions
+    ['4']
+    """
+    columns = columns_of(metadata)
+    columns["prompts"] = [_prompt(log) for log in message_logs]
+    columns["solution"] = [
+        gold_in(fields, row) if isinstance(fields, Mapping) else None
+        for row, fields in enumerate(metadata)
+    ]
+    said = [[str(m["content"]) for m in log if m["role"] == "assistant"] for log in message_logs]
+    return Batch([response_of(texts[-1]) if texts else "" for texts in said], columns)
+
+
+def _prompt(log: Sequence[Mapping[str, Any]]) -> str:
+    return "".join(str(m["content"]) for m in log if m["role"] != "assistant")
+
+
+def _marked(metadata: Any, row: RowScore) -> Any:
+    if not isinstance(metadata, Mapping):
+        return metadata
+    return {**metadata, "plaudit": {**values_of(row), "status": row.status}}
+
+
+def _answer(row: RowScore) -> str | None:
+    """What was read as answer, by the first component that read one."""
+    return next((s.answer for s in row.components.values() if s.answer is not None), None)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "PlauditEnvironment":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module("ray").remote(max_restarts=-1, max_task_retries=-1)(Environment)

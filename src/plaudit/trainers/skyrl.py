@@ -1,0 +1,78 @@
+r"""SkyRL: an environment of one turn.
+
+    from plaudit.trainers.skyrl import register
+    register()                            # then: environment.env_class=plaudit
+
+A row of the dataset has `env_class: "plaudit"` and `reward_spec: {"ground_truth": …}`.
+"""
+
+from importlib import import_module
+from typing import Any
+
+from plaudit.recipes import RowScore
+from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+
+
+def register(name: str = "plaudit", recipe: AnyRecipe = None) -> None:
+    """Register the environment with skyrl_gym, wherever environments are made.
+
+    >>> register(recipe="trl-math")  # doctest: +SKIP
+    """
+    import_module("skyrl_gym").register(id=name, entry_point=environment_class(recipe))
+
+
+def environment_class(recipe: AnyRecipe = None) -> type:
+    """The class of the environment, for a recipe or the one that PLAUDIT_RECIPE names.
+
+    >>> environment_class("trl-math")  # doctest: +SKIP
+    <class 'plaudit.trainers.skyrl.PlauditEnv'>
+    """
+    base = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
+    scored_by = chosen(recipe)
+
+    def __init__(self: Any, env_config: Any = None, extras: Any = None) -> None:  # noqa: N807
+        base.__init__(self)
+        self.extras = extras or {}
+        self.metrics = {}
+
+    def init(self: Any, prompt: Any) -> tuple[Any, dict[str, Any]]:
+        self.prompt = prompt
+        return prompt, {}
+
+    def step(self: Any, action: str) -> dict[str, Any]:
+        [row] = batch_of(action, self.extras, getattr(self, "prompt", None)).scores(scored_by)
+        self.metrics = values_of(row)
+        return step_output(row)
+
+    def get_metrics(self: Any) -> dict[str, float]:
+        return dict(self.metrics)
+
+    methods = {f.__name__: f for f in (__init__, init, step, get_metrics)}
+    return type("PlauditEnv", (base,), {**methods, "__module__": __name__})
+
+
+def batch_of(action: str, extras: dict[str, Any], prompt: Any = None) -> Batch:
+    r"""The batch of one row that an action and the extras of a dataset's row make.
+
+    The gold is the `ground_truth` of `reward_spec`; the entries of `extra_info` and of the extras
+    themselves are columns.
+
+    >>> batch_of(r"\boxed{4}<|im_end|>", {"reward_spec": {"ground_truth": "4"}}).completions
+    ['\\boxed{4}']
+    """
+    inside = extras.get("extra_info")
+    columns = columns_of([{**extras, **(inside if isinstance(inside, dict) else {})}])
+    columns["prompts"] = [prompt]
+    columns["solution"] = [gold_of(extras.get("reward_spec"))]
+    return Batch([response_of(action)], columns)
+
+
+def step_output(row: RowScore) -> dict[str, Any]:
+    """What a step gives: the reward and its reasons; the episode is over.
+
+    >>> step_output(RowScore(1.5, {}))["reward"]
+    1.5
+    """
+    metadata = {**values_of(row), "status": row.status, "why": row.why}
+    return {"observations": [], "reward": total_of(row), "done": True, "metadata": metadata}

@@ -1,0 +1,78 @@
+r"""TRL: the recipe's reward functions by dotted path, for its command line.
+
+    PLAUDIT_RECIPE=trl-reasoning trl grpo … \
+        --reward_funcs plaudit.trainers.trl.reasoning_accuracy_reward \
+                       plaudit.trainers.trl.think_format_reward \
+        --reward_weights 1.0 1.0
+
+Every component of the recipe that PLAUDIT_RECIPE names is a function of this module, by the
+component's name, and with `_async` behind it a coroutine function. `total` and `total_async` are
+the whole recipe as one function, weights included.
+
+In a script there is no need for this module: `recipe.reward_funcs()` and
+`recipe.reward_weights()` are what `GRPOTrainer` takes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from plaudit.recipes import Recipe, RowScore
+from plaudit.trainers._chosen import chosen
+
+_ASYNC = "_async"
+
+
+def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    r"""The total of each completion; the mean of each component goes to TRL's `log_metric`.
+
+    >>> import os
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
+    >>> total([r"\boxed{4}", r"\boxed{5}"], solution=["4", "4"], log_metric=print)
+    trl-math/accuracy_reward 0.5
+    [1.0, 0.0]
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    recipe = chosen()
+    return _totals(recipe, recipe(completions, **columns), columns.get("log_metric"))
+
+
+async def total_async(completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    r"""`total` for an event loop.
+
+    >>> import asyncio, os
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
+    >>> asyncio.run(total_async([r"\boxed{4}"], solution=["4"]))
+    [1.0]
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    recipe = chosen()
+    rows = await recipe.score_async(completions, **columns)
+    return _totals(recipe, rows, columns.get("log_metric"))
+
+
+def __getattr__(name: str) -> Callable[..., Any]:
+    """The reward function of a component, by its name."""
+    if name.startswith("_"):
+        raise AttributeError(name)
+    try:
+        recipe = chosen()
+    except ValueError as error:
+        raise AttributeError(f'{__name__} has no "{name}": {error}') from error
+    for asynchronous in (False, True):
+        for function in recipe.reward_funcs(asynchronous=asynchronous):
+            if function.__name__ + _ASYNC * asynchronous == name:
+                return function
+    known = ", ".join(["total", *(component.name for component in recipe.components)])
+    raise AttributeError(
+        f'the recipe {recipe.name} has no component "{name}"; there is {known}, '
+        f"and each with {_ASYNC} behind it"
+    )
+
+
+def _totals(recipe: Recipe, rows: Sequence[RowScore], log_metric: object) -> list[float | None]:
+    for component in recipe.components if callable(log_metric) else ():
+        values = [row.components[component.name].value for row in rows]
+        counted = [value for value in values if value is not None]
+        if counted and callable(log_metric):
+            log_metric(f"{recipe.name}/{component.name}", sum(counted) / len(counted))
+    return [row.total for row in rows]

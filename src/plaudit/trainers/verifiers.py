@@ -1,0 +1,111 @@
+r"""verifiers: a rubric, and rewards that a task's configuration plugs in.
+
+vf.SingleTurnEnv(dataset=…, rubric=plaudit.trainers.verifiers.rubric("trl-math"))   # to 0.3
+
+[env.taskset.task.rewards.plaudit]                                                  # from 0.4
+fn = "plaudit.trainers.verifiers:reward"
+[env.taskset.task.metrics.plaudit]
+fn = "plaudit.trainers.verifiers:components"
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from plaudit.recipes import RowScore
+from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._rows import (
+    Batch,
+    columns_of,
+    gold_in,
+    gold_of,
+    response_of,
+    total_of,
+    values_of,
+)
+
+
+def rubric(recipe: AnyRecipe = None) -> Any:
+    """A `verifiers.Rubric` of a recipe's components, with its weights.
+
+    verifiers has rubrics up to its version 0.3; from 0.4 on, plug in `reward` and `components`.
+
+    >>> rubric("trl-math")  # doctest: +SKIP
+    <verifiers.rubrics.rubric.Rubric object at …>
+    """
+    made = import_module("verifiers").Rubric
+    return made(funcs=reward_funcs(recipe), weights=chosen(recipe).reward_weights())
+
+
+def reward_funcs(recipe: AnyRecipe = None) -> list[Callable[..., Any]]:
+    r"""A coroutine function for each component, as a rubric calls them: for one rollout.
+
+    The entries of `info` are columns, and so is every other field of the dataset's row.
+
+    >>> import asyncio
+    >>> [accuracy] = reward_funcs("trl-math")
+    >>> message = {"role": "assistant", "content": r"\boxed{4}"}
+    >>> asyncio.run(accuracy(prompt="2 + 2?", completion=[message], answer="4", info={}))
+    1.0
+    """
+    return [_of_a_rollout(f) for f in chosen(recipe).reward_funcs(asynchronous=True)]
+
+
+async def reward(task: Any, trace: Any) -> float:
+    r"""The total of a trace's last reply, by the recipe that PLAUDIT_RECIPE names.
+
+    The fields of the task's data are columns; the gold is under one of the names that datasets
+    give it, such as `answer`.
+
+    >>> import asyncio, os
+    >>> from types import SimpleNamespace as Some
+    >>> task, trace = Some(prompt="2 + 2?", answer="4"), Some(last_reply=r"\boxed{4}")
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
+    >>> asyncio.run(reward(task, trace))
+    1.0
+    >>> asyncio.run(components(task, trace))
+    {'accuracy_reward': 1.0, 'skipped': 0.0}
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    return total_of(await _scored(task, trace))
+
+
+async def components(task: Any, trace: Any) -> dict[str, float]:
+    """Each component's value by its name, as metrics; for an example, see `reward`.
+
+    >>> import inspect
+    >>> inspect.iscoroutinefunction(components)
+    True
+    """
+    return values_of(await _scored(task, trace))
+
+
+async def _scored(task: Any, trace: Any) -> RowScore:
+    fields = task.model_dump() if hasattr(task, "model_dump") else vars(task)
+    columns = columns_of([fields])
+    columns["prompts"] = [fields.get("prompt")]
+    columns["solution"] = [gold_in(fields)]
+    [row] = await Batch([response_of(trace.last_reply)], columns).scores_async(chosen())
+    return row
+
+
+def _of_a_rollout(function: Callable[..., Any]) -> Callable[..., Any]:
+    async def scored(
+        prompt: Any = None, completion: Any = None, answer: Any = None, info: Any = None, **row: Any
+    ) -> float:
+        columns = columns_of([{**row, **info} if isinstance(info, Mapping) else row])
+        columns |= {"prompts": [prompt], "solution": [gold_of(answer)]}
+        [value] = await function(completions=[_completion(completion)], **columns)
+        return value or 0.0
+
+    scored.__name__ = function.__name__
+    return scored
+
+
+def _completion(completion: Any) -> Any:
+    """Text without special tokens, or messages as dicts."""
+    if isinstance(completion, str):
+        return response_of(completion)
+    if not isinstance(completion, Sequence):
+        return completion
+    return [m.model_dump() if hasattr(m, "model_dump") else m for m in completion]
