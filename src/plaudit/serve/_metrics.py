@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -81,17 +81,18 @@ class Metrics:
         """Count a request; `scoring` says whether it came with a batch."""
         self._requests.labels(path, str(code)).inc()
         self._seconds.labels(path).observe(seconds)
-        self._codes[code] += 1
-        if scoring and code < 400:
-            self._recent.append(seconds)
+        if scoring:
+            self._codes[code] += 1
+            if code < 400:
+                self._recent.append(seconds)
 
     def scored(self, rows: Sequence[RowScore]) -> None:
         """Count rows by their status."""
-        self.counted(row.status for row in rows)
+        self.counted(Counter(row.status for row in rows))
 
-    def counted(self, statuses: Iterable[str]) -> None:
-        """Count statuses."""
-        for status, count in Counter(statuses).items():
+    def counted(self, statuses: Mapping[str, int]) -> None:
+        """Count rows whose statuses are counted already."""
+        for status, count in statuses.items():
             self._rows.labels(status).inc(count)
             self._statuses[status] += count
 

@@ -27,6 +27,7 @@ from plaudit.serve._protocol import (
     read,
     row_of,
     sayable,
+    statuses_of,
     written,
 )
 from plaudit.serve._scorer import Scorer
@@ -108,7 +109,7 @@ class Service:
         values = await self._scored(
             request, len(asked.completions), lambda: function(asked.completions, **columns)
         )
-        self.metrics.counted("skipped" if value is None else "scored" for value in values)
+        self.metrics.counted(statuses_of(logged, asked.component, len(values)))
         response = RewardsResponse([sayable(value) for value in values])
         if asked.logs:
             response.logs = logged

@@ -1,0 +1,115 @@
+"""`plaudit serve`, and what it says when it cannot."""
+
+import json
+import logging
+import socket
+
+import httpx
+import pytest
+
+from plaudit.cli import main
+from plaudit.serve import _log, _service
+from served import served
+
+
+@pytest.fixture(autouse=True)
+def loggers():
+    """What the command sets for its process is not for the other tests."""
+    names = ("plaudit", "uvicorn", "uvicorn.error")
+    before = {name: dict(vars(logging.getLogger(name))) for name in names}
+    yield
+    for name, state in before.items():
+        vars(logging.getLogger(name)).update(state)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--recipe", "trl-maths"], 'did you mean "trl-math"?'),
+        (["--recipe", "trl-math", "--max-rows", "0"], "rows must be above 0"),
+        (["--recipe", "trl-math", "--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
+        (["--recipe", "trl-math", "--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
+        (["--recipe", "trl-math", "--token-file", "none"], "cannot read the token in none"),
+        (["--recipe", "trl-math", "--token-file", "empty"], "empty must hold a token"),
+    ],
+)
+def test_what_it_cannot_do_it_says(arguments, said, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").write_text("\n")
+    assert main(["serve", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_named(capsys):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert main(["serve", "--recipe", "trl-math", "--port", port]) == 2
+    assert f"port {port}: Address already in use" in capsys.readouterr().err
+
+
+def test_it_needs_a_recipe(capsys):
+    with pytest.raises(SystemExit):
+        main(["serve"])
+    assert "--recipe" in capsys.readouterr().err
+
+
+def test_the_extra_to_install_is_named(monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "plaudit.serve", None)
+    assert main(["serve", "--recipe", "trl-math"]) == 2
+    assert "pip install 'plaudit[serve]'" in capsys.readouterr().err
+
+
+def test_a_token_from_a_file_on_every_interface(tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("sesame\n")
+    with served(tmp_path, "--host", "0.0.0.0", "--token-file", str(secret)) as server:
+        url = server.url.replace("0.0.0.0", "127.0.0.1")
+        assert httpx.get(f"{url}/v1/recipe").status_code == 401
+        headers = {"authorization": "Bearer sesame"}
+        assert httpx.get(f"{url}/v1/recipe", headers=headers).status_code == 200
+        events = [line["event"] for line in server.log()]
+        assert "no token" not in events
+        assert "sesame" not in str(server.log())
+
+
+def test_everybody_who_can_use_it_is_warned_of(tmp_path):
+    with served(tmp_path, "--host", "0.0.0.0", "--log-level", "warning") as server:
+        warned = server.log()
+    assert [line["event"] for line in warned] == ["no token"]
+    assert "--token-file" in warned[0]["why"]
+
+
+def test_a_token_from_the_environment(tmp_path):
+    with served(tmp_path, PLAUDIT_TOKEN="sesame") as server:
+        assert httpx.get(f"{server.url}/metrics").status_code == 401
+
+
+def test_a_server_listens_on_this_machine_alone(tmp_path):
+    with served(tmp_path, ready=False) as server:
+        assert server.url.startswith("http://127.0.0.1:")
+
+
+def test_an_error_is_logged_with_its_traceback(capsys):
+    _log.log_to_stderr("info")
+    try:
+        raise RuntimeError("what went wrong")
+    except RuntimeError as error:
+        _log.log("failed", logging.ERROR, error, request="5f0c")
+    line = json.loads(capsys.readouterr().err)
+    assert (line["level"], line["event"], line["request"]) == ("error", "failed", "5f0c")
+    assert "RuntimeError: what went wrong" in line["traceback"]
+
+
+def test_a_judge_that_cannot_start_is_told_of(monkeypatch):
+    """As without an antlr runtime: the server lives, is never ready, and says why."""
+    from plaudit.recipes import load
+    from plaudit.serve import serving
+
+    async def unable(pairs):
+        raise ImportError("install plaudit[antlr4-13]")
+
+    monkeypatch.setattr(_service, "judge_async", unable)
+    with serving(load("trl-math")) as url:
+        answer = httpx.get(f"{url}/readyz")
+        assert (answer.status_code, answer.json()["error"]) == (503, "install plaudit[antlr4-13]")
+        assert httpx.get(f"{url}/healthz").status_code == 200

@@ -1,0 +1,145 @@
+"""A server from its start to its end: workers that are killed, clients that go, signals."""
+
+import os
+import signal
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from plaudit.recipes import load
+from served import children, poison, served, symbolic, until
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """One worker, so that what is in its way is in everybody's."""
+    limits = {"PLAUDIT_DEADLINE": "1", "PLAUDIT_WORKERS": "1"}
+    with served(tmp_path_factory.mktemp("server"), **limits) as running:
+        yield running
+
+
+@contextmanager
+def killing(server):
+    """Kills a worker every now and then; gives those that it killed."""
+    done, killed = threading.Event(), []
+
+    def kill():
+        while not done.wait(0.15):
+            for worker in server.workers()[:1]:
+                os.kill(worker, signal.SIGKILL)
+                killed.append(worker)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        yield killed
+    finally:
+        done.set()
+        killer.join()
+
+
+def test_no_request_is_lost_when_workers_are_killed(server):
+    batches = [symbolic(40, start=1_000 * number) for number in range(1, 9)]
+    with killing(server) as killed, ThreadPoolExecutor(8) as threads:
+        url = f"{server.url}/v1/score"
+        asked = [threads.submit(httpx.post, url, json=batch, timeout=60) for batch in batches]
+        answers = [one.result() for one in asked]
+    assert len(set(killed)) >= 2
+    for batch, answer in zip(batches, answers, strict=True):
+        direct = load("trl-math")(batch["completions"], **batch["columns"])
+        assert answer.status_code == 200
+        assert [row["total"] for row in answer.json()["rows"]] == [row.total for row in direct]
+
+
+def test_no_request_is_lost_when_the_nursery_is_killed(server):
+    batch = symbolic(60, start=20_000)
+    with ThreadPoolExecutor(1) as threads:
+        asked = threads.submit(httpx.post, f"{server.url}/v1/score", json=batch, timeout=60)
+        time.sleep(0.1)
+        for nursery in children(server.process.pid):
+            os.kill(nursery, signal.SIGKILL)
+        answer = asked.result()
+    assert [row["total"] for row in answer.json()["rows"]] == [1.0] * 60
+
+
+def test_poison_is_a_timeout_and_nothing_worse(server):
+    batch, other = poison(1, start=50_000), symbolic(3, start=30_000)
+    for name, golds in other["columns"].items():
+        batch["columns"][name] += golds
+    batch["completions"] += other["completions"]
+    answer = httpx.post(f"{server.url}/v1/score", json=batch, timeout=60)
+    assert [row["status"] for row in answer.json()["rows"]] == ["timeout"] + ["scored"] * 3
+
+
+def test_a_client_that_goes_away_frees_its_work(server):
+    """Forty seconds of work, of which the worker has begun with eight items."""
+    with httpx.Client(base_url=server.url) as http:
+        with pytest.raises(httpx.ReadTimeout):
+            http.post("/v1/score", json=poison(40), timeout=0.5)
+        start = time.monotonic()
+        answer = http.post("/v1/score", json=symbolic(2, start=40_000), timeout=60)
+        assert answer.status_code == 200
+        assert time.monotonic() - start < 20
+        figures = http.get("/v1/figures").json()
+    assert (figures["abandoned"], figures["rows_in_flight"]) == (1, 0)
+    logged = [line for line in server.log() if line.get("code") == 499]
+    assert [line["rows"] for line in logged] == [40]
+
+
+def test_a_client_that_goes_away_while_it_sends_is_forgotten(server):
+    parts = urlsplit(server.url)
+    with socket.create_connection((parts.hostname, parts.port)) as connection:
+        connection.sendall(
+            b"POST /v1/score HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            b'content-length: 100\r\n\r\n{"completions'
+        )
+    until(lambda: [line for line in server.log() if line.get("code") == 499 and not line["rows"]])
+    assert "plaudit_body_bytes 0.0" in httpx.get(f"{server.url}/metrics").text
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_server_finishes_what_it_took(tmp_path, number):
+    limits = {"PLAUDIT_DEADLINE": "1", "PLAUDIT_WORKERS": "1"}
+    with served(tmp_path, **limits) as server, ThreadPoolExecutor(1) as threads:
+        workers = [*server.workers(), *children(server.process.pid)]
+        asked = threads.submit(httpx.post, f"{server.url}/v1/score", json=poison(2), timeout=60)
+        until(lambda: httpx.get(f"{server.url}/v1/figures").json()["rows_in_flight"] == 2)
+        server.process.send_signal(number)
+        time.sleep(0.3)
+        with pytest.raises(httpx.ConnectError):
+            httpx.get(f"{server.url}/healthz")
+        answer = asked.result()
+        assert [row["status"] for row in answer.json()["rows"]] == ["timeout"] * 2
+        assert server.process.wait(timeout=30) == 0
+        until(lambda: not any(os.path.exists(f"/proc/{pid}") for pid in workers))  # noqa: PTH110
+        assert [line["event"] for line in server.log()][-1] == "stopped"
+
+
+def test_logs_are_lines_of_json_without_any_completion(server):
+    httpx.post(f"{server.url}/v1/score", json={**symbolic(1, start=98_765), "logs": True})
+    lines = server.log()
+    assert [line["event"] for line in lines[:2]] == ["listening", "ready"]
+    request = [line for line in lines if line["event"] == "request"][-1]
+    assert {"time", "level", "request", "method", "code", "seconds", "client"} <= set(request)
+    assert (request["path"], request["rows"]) == ("/v1/score", 1)
+    assert "98765" not in str(lines)
+    assert not any("traceback" in line for line in lines)
+
+
+def test_a_server_is_not_ready_before_its_judge_is(tmp_path):
+    """It answers all the same: who cannot wait need not."""
+    with served(tmp_path, ready=False) as server:
+        answer = httpx.get(f"{server.url}/readyz")
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert "starting" in answer.json()["error"]
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        batch = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
+        scored = httpx.post(f"{server.url}/v1/score", json=batch).json()
+        assert scored["rows"][0]["total"] == 1.0
+        until(lambda: httpx.get(f"{server.url}/readyz").json() == {"status": "ready"})

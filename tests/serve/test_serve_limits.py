@@ -1,0 +1,227 @@
+"""What is too large, too slow, too much or not allowed: 4xx, with a message."""
+
+import socket
+import threading
+import time
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+import slow_rewards
+from plaudit.recipes import Component, Recipe, load
+from plaudit.serve import Limits, serving
+from served import until
+
+PATIENT = Recipe("patient", (Component("mine", "slow_rewards:patient"),))
+HEAD = b"POST /v1/score HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+
+
+@pytest.fixture(scope="module")
+def small():
+    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=1.2)
+    with serving(PATIENT, limits) as url:
+        yield url
+
+
+def connected(url):
+    parts = urlsplit(url)
+    return socket.create_connection((parts.hostname, parts.port), timeout=10)
+
+
+def said(connection):
+    """All that comes until the other side closes."""
+    parts = []
+    while part := connection.recv(65536):
+        parts.append(part)
+    return b"".join(parts).decode()
+
+
+def ask(url, seconds, rows=1):
+    return httpx.post(f"{url}/v1/score", json={"completions": [str(seconds)] * rows})
+
+
+def test_a_body_that_is_too_large_is_refused_by_its_length(small):
+    answer = httpx.post(f"{small}/v1/score", json={"completions": ["a" * 3_000]})
+    assert answer.status_code == 413
+    assert "2000 bytes" in answer.json()["error"]
+
+
+def test_a_body_that_is_too_large_is_refused_while_it_is_read(small):
+    sent = 0
+
+    def chunks():
+        nonlocal sent
+        while sent < 5_000_000:
+            sent += 1_000
+            yield b"a" * 1_000
+
+    headers = {"content-type": "application/json"}
+    answer = httpx.post(f"{small}/v1/score", content=chunks(), headers=headers)
+    assert answer.status_code == 413
+
+
+def test_memory_for_bodies_is_limited(small):
+    """Each of them is small enough, and waits: together they are too much."""
+    connections = [connected(small) for _ in range(5)]
+    head = HEAD + b"content-length: 2000\r\n\r\n" + b"a" * 1_900
+    for connection in connections:
+        connection.sendall(head)
+    answers = [connection.recv(65536).decode() for connection in connections]
+    assert {answer.split()[1] for answer in answers} == {"408", "429"}
+    for connection in connections:
+        connection.close()
+    until(lambda: "plaudit_body_bytes 0.0" in httpx.get(f"{small}/metrics").text)
+
+
+def test_too_many_rows_at_once_are_told_so(small):
+    answer = ask(small, 0, rows=11)
+    assert answer.status_code == 413
+    assert "11 completions" in answer.json()["error"]
+
+
+def test_too_many_rows_in_flight_should_come_again(small):
+    slow_rewards.started.clear()
+    answers = []
+    first = threading.Thread(target=lambda: answers.append(ask(small, 0.6, rows=6)))
+    first.start()
+    assert slow_rewards.started.wait(10)
+    second = ask(small, 0, rows=6)
+    third = ask(small, 0, rows=4)
+    first.join()
+    assert second.status_code == 429
+    assert second.headers["retry-after"] == "1"
+    assert "6 rows are in flight" in second.json()["error"]
+    assert [third.status_code, answers[0].status_code] == [200, 200]
+    assert ask(small, 0, rows=10).status_code == 200
+
+
+def test_a_request_has_a_deadline(small):
+    start = time.monotonic()
+    answer = ask(small, 3)
+    assert time.monotonic() - start < 2.5
+    assert answer.status_code == 504
+    assert "1.2 s" in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"",
+        b"POST /v1/sc",
+        HEAD,
+        HEAD + b"content-length: 100\r\n\r\n",
+        HEAD + b'content-length: 100\r\n\r\n{"completions": [',
+        HEAD + b"transfer-encoding: chunked\r\n\r\n5\r\n{",
+    ],
+)
+def test_a_slow_sender_is_told_so(small, sent):
+    with connected(small) as connection:
+        connection.sendall(sent)
+        answer = said(connection)
+    assert answer.startswith("HTTP/1.1 408 ")
+    assert "did not arrive within 0.7 s" in answer
+
+
+def test_a_sender_of_drops_is_told_so(small):
+    with connected(small) as connection:
+        connection.sendall(HEAD + b"content-length: 100\r\n\r\n")
+        for _ in range(12):
+            time.sleep(0.1)
+            try:
+                connection.sendall(b" ")
+            except OSError:
+                break
+        assert connection.recv(65536).startswith(b"HTTP/1.1 408 ")
+
+
+def test_a_second_request_on_a_connection_is_timed_too(small):
+    with connected(small) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhos")
+        assert said(connection).startswith("HTTP/1.1 408 ")
+
+
+def test_headers_without_end_are_refused(small):
+    with connected(small) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n" + b"a: b\r\n" * 8_000)
+        connection.sendall(b"c: d\r\n" * 8_000)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 431 ")
+
+
+def test_what_is_no_http_is_refused(small):
+    with connected(small) as connection:
+        connection.sendall(b"\x16\x03\x01 hello\r\n\r\n")
+        answer = said(connection)
+    assert answer.startswith("HTTP/1.1 400 ")
+    assert "Traceback" not in answer
+
+
+def test_slow_senders_keep_nobody_waiting(small):
+    connections = [connected(small) for _ in range(40)]
+    for connection in connections:
+        connection.sendall(HEAD)
+    start = time.monotonic()
+    assert ask(small, 0).status_code == 200
+    assert time.monotonic() - start < 0.6
+    for connection in connections:
+        connection.close()
+
+
+@pytest.fixture(scope="module")
+def guarded():
+    with serving(load("trl-math"), token="sesame") as url:
+        yield url
+
+
+def bearer(token):
+    return {"authorization": token}
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        bearer("Bearer"),
+        bearer("Bearer sesam"),
+        bearer("Bearer sesame1"),
+        bearer("Basic sesame"),
+        bearer("sesame"),
+        {"authorization": b"Bearer \xe9\xff"},
+    ],
+    ids=str,
+)
+def test_a_wrong_token_is_refused(guarded, headers):
+    for path in ("/v1/score", "/v1/recipe", "/v1/figures", "/metrics", "/openapi.json", "/slime"):
+        answer = httpx.get(f"{guarded}{path}", headers=headers)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert "token" in answer.json()["error"]
+        assert "sesame" not in answer.text
+
+
+def test_a_wrong_token_is_refused_before_the_body_is_read(guarded):
+    with connected(guarded) as connection:
+        connection.sendall(HEAD + b"content-length: 1000000\r\n\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 401 ")
+
+
+def test_the_right_token_opens(guarded):
+    headers = bearer("Bearer sesame")
+    body = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
+    answer = httpx.post(f"{guarded}/v1/score", json=body, headers=headers)
+    assert answer.json()["rows"][0]["total"] == 1.0
+
+
+def test_health_and_the_bare_page_need_no_token(guarded):
+    until(lambda: httpx.get(f"{guarded}/readyz").status_code == 200)
+    assert httpx.get(f"{guarded}/healthz").json() == {"status": "ok"}
+    page = httpx.get(f"{guarded}/")
+    assert page.status_code == 200
+    assert "trl-math" not in page.text
+
+
+def test_limits_must_be_limits():
+    with pytest.raises(ValueError, match="deadline must be above 0, got nan"):
+        Limits(deadline=float("nan"))
