@@ -1,17 +1,19 @@
 """The OpenAPI document is true: what schemathesis makes of it is answered as it says."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import httpx
 import pytest
-import schemathesis
-from hypothesis import HealthCheck, settings
-from schemathesis.checks import CHECKS
-from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from plaudit.recipes import load
 from plaudit.serve import serving
 
+PROGRAM = Path(sys.executable).parent / "schemathesis"
 # A column must be as long as the completions, for which JSON Schema has no words.
-NOT_SAID = [positive_data_acceptance]
+OPTIONS = """--exclude-checks positive_data_acceptance --phases examples,coverage,fuzzing
+    --max-examples 5 --continue-on-failure""".split()
 
 
 @pytest.fixture(scope="module")
@@ -20,18 +22,16 @@ def url():
         yield address
 
 
-@pytest.fixture(scope="module")
-def api(url):
-    return schemathesis.openapi.from_url(f"{url}/openapi.json")
-
-
-schema = schemathesis.pytest.from_fixture("api")
-
-
-@schema.parametrize()
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-def test_every_path_does_what_the_document_says(case):
-    case.call_and_validate(excluded_checks=NOT_SAID)
+def test_every_path_does_what_the_document_says(url, tmp_path):
+    ended = subprocess.run(
+        [PROGRAM, "run", f"{url}/openapi.json", *OPTIONS],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert ended.returncode == 0, ended.stdout
+    assert "11 selected / 11 total" in ended.stdout
 
 
 def test_the_document_knows_every_path(url):
@@ -50,7 +50,3 @@ def test_a_guarded_server_says_so():
     assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
     assert "401" in document["paths"]["/v1/score"]["post"]["responses"]
     assert document["paths"]["/healthz"]["get"]["security"] == []
-
-
-def test_schemathesis_checks_what_we_think_it_does():
-    assert {"not_a_server_error", "negative_data_rejection"} <= set(CHECKS.get_all_names())

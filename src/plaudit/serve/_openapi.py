@@ -44,16 +44,10 @@ COMPLETION = {
         {"$ref": "#/components/schemas/Message"},
     ]
 }
-PART = {
-    "type": "object",
-    "properties": {"type": {"type": "string"}, "text": {"type": ["string", "null"]}},
-}
 MESSAGE = {
     "type": "object",
-    "properties": {
-        "role": {"type": ["string", "null"]},
-        "content": {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": PART}]},
-    },
+    "description": "With role and content. What the last message of the assistant says counts; "
+    "its content is text, null, or a list of parts such as {type: text, text: …}",
 }
 
 
@@ -70,7 +64,9 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
     named: dict[str, Json] = {kind.__name__: ref for kind, ref in zip(TYPES, refs, strict=True)}
     schemas["Message"] = MESSAGE
     for asked in ("ScoreRequest", "RewardsRequest"):
-        schemas[asked]["properties"]["completions"]["items"] = COMPLETION
+        _say_what_the_recipe_wants(schemas[asked]["properties"], recipe)
+    names = [component.name for component in recipe.components]
+    schemas["RewardsRequest"]["properties"]["component"]["enum"] = names
     refusals = {
         code: _said(about, named["Problem"])
         for code, about in {**REFUSALS, **(UNAUTHORISED if guarded else {})}.items()
@@ -89,6 +85,16 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
         document["security"] = [{"token": []}]
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
     return document
+
+
+def _say_what_the_recipe_wants(properties: Json, recipe: Recipe) -> None:
+    """Say which columns there must be, and give an example of a batch."""
+    needs = recipe.needs()
+    properties["completions"] |= {"items": COMPLETION, "examples": [["So it is \\boxed{4}."]]}
+    # One that the table calls something else may come under either name.
+    required = [column for argument, column in needs.items() if argument == column]
+    example = {column: ["4"] for column in needs.values()}
+    properties["columns"] |= {"required": required, "examples": [example]}
 
 
 def _batches(named: dict[str, Json], refusals: Json) -> Json:
