@@ -117,6 +117,13 @@ def test_what_is_clearly_different(one, other, different):
     assert clearly_different(*parse_latex(one), *parse_latex(other)) is different
 
 
+def test_an_integer_that_python_does_not_read_is_none():
+    long = Number("7" * 4_301, percent=False)
+    assert compare([long], [Number("7", percent=False)], Rule.ANYWHERE)[0] is Status.NO_ANSWER
+    assert parse("7" * 4_301) == []
+    assert parse("-" + "7" * 4_300) != []
+
+
 HARD = (
     (r"\boxed{\sin^2 x + \cos^2 x}", "1"),
     (r"\boxed{\frac{x^2-1}{x-1}}", "$x+1$"),

@@ -8,14 +8,13 @@ from math import log10
 
 from plaudit.judge._latex import Latex
 from plaudit.judge._normal import opened
-from plaudit.judge._plain import Arithmetic, Number
+from plaudit.judge._plain import LONGEST_INTEGER, Arithmetic, Number
 
 LENGTH = 20_000
 NESTING = 150
-DIGITS = 4_300  # Python itself refuses to read longer integers
 POWER_DIGITS = 1_000_000.0
 
-LONG_NUMBER = re.compile(rf"\d{{{DIGITS + 1}}}")
+LONG_NUMBER = re.compile(rf"\d{{{LONGEST_INTEGER + 1}}}")
 BASE = r"(?<![\d.])(\d{2,}+|[2-9])\s*+\^[{(\s]*+(\d++)"
 POWER = re.compile(BASE)
 TOWER = re.compile(BASE + r"\s*+\^[{(\s]*+(\d++)")
@@ -38,8 +37,8 @@ def too_large(candidate: Latex | Number | Arithmetic) -> str | None:
         return None
     if len(text) > LENGTH:
         return f"longer than {LENGTH:,} characters"
-    if len(text) > DIGITS and LONG_NUMBER.search(text):
-        return f"a number of more than {DIGITS:,} digits"
+    if len(text) > LONGEST_INTEGER and LONG_NUMBER.search(text):
+        return f"a number of more than {LONGEST_INTEGER:,} digits"
     if len(text) > NESTING and _nesting(text) > NESTING:
         return f"nested more than {NESTING} deep"
     if "^" in text and _explodes(text):

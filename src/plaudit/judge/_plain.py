@@ -32,6 +32,7 @@ ARITHMETIC_ANYWHERE = re.compile(r"(?:^|\s|=)(?:\*\*)?-?\(?-?\d")
 ARITHMETIC_RUN = re.compile(rf"[{ARITHMETIC}]*+")
 TO_LAST_END = re.compile(r"(?s:.*)[.\s)]")
 OPERATOR = re.compile(r"[+\-*×/^()÷]")
+LONGEST_INTEGER = 4_300  # digits: Python itself refuses to read longer integers
 ZEROS_FIRST = re.compile(r"-0+[1-9]\d*")
 EQUALS = re.compile(r"\s*+=")
 HOPE = re.compile(r"\.?\s?I hope")
@@ -50,7 +51,9 @@ class Number(NamedTuple):
         >>> Number("-7", percent=False).readable, Number("-007", percent=False).readable
         (True, False)
         """
-        return self.digits.isascii() and not ZEROS_FIRST.fullmatch(self.digits)
+        digits = self.digits.removeprefix("-")
+        too_long = digits.isdigit() and len(digits) > LONGEST_INTEGER
+        return self.digits.isascii() and not too_long and not ZEROS_FIRST.fullmatch(self.digits)
 
 
 class Arithmetic(NamedTuple):

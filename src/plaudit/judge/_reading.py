@@ -67,10 +67,11 @@ def read(text: str, rule: Rule) -> Reading:
     True
     """
     best = next(candidates(text, rule), None)
-    if isinstance(best, Number) and not best.readable:
+    limit = too_large(best) if best else None
+    if isinstance(best, Number) and not best.readable and not limit:
         best = None
     compared, number = _compared(best, rule) if best else ("", None)
-    return Reading(best, compared, number, too_large(best) if best else None, (text, rule))
+    return Reading(best, compared, number, limit, (text, rule))
 
 
 def _compared(candidate: Candidate, rule: Rule) -> tuple[str, Exact | None]:
