@@ -63,10 +63,7 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
     )
     named: dict[str, Json] = {kind.__name__: ref for kind, ref in zip(TYPES, refs, strict=True)}
     schemas["Message"] = MESSAGE
-    for asked in ("ScoreRequest", "RewardsRequest"):
-        _say_what_the_recipe_wants(schemas[asked]["properties"], recipe)
-    names = [component.name for component in recipe.components]
-    schemas["RewardsRequest"]["properties"]["component"]["enum"] = names
+    _say_what_the_recipe_wants(schemas["ScoreRequest"], schemas["RewardsRequest"], recipe)
     refusals = {
         code: _said(about, named["Problem"])
         for code, about in {**REFUSALS, **(UNAUTHORISED if guarded else {})}.items()
@@ -87,14 +84,20 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
     return document
 
 
-def _say_what_the_recipe_wants(properties: Json, recipe: Recipe) -> None:
-    """Say which columns there must be, and give an example of a batch."""
+def _say_what_the_recipe_wants(score: Json, rewards: Json, recipe: Recipe) -> None:
+    """Say which columns and components there are, and give an example of a batch."""
     needs = recipe.needs()
-    properties["completions"] |= {"items": COMPLETION, "examples": [["So it is \\boxed{4}."]]}
+    example = {column: ["4"] for column in needs.values()}
+    for asked in (score, rewards):
+        batch = asked["properties"]
+        batch["completions"] |= {"items": COMPLETION, "examples": [["So it is \\boxed{4}."]]}
+        batch["columns"]["examples"] = [example]
+    rewards["properties"]["component"]["enum"] = [one.name for one in recipe.components]
     # One that the table calls something else may come under either name.
     required = [column for argument, column in needs.items() if argument == column]
-    example = {column: ["4"] for column in needs.values()}
-    properties["columns"] |= {"required": required, "examples": [example]}
+    if required:
+        score["required"].append("columns")
+        score["properties"]["columns"]["required"] = required
 
 
 def _batches(named: dict[str, Json], refusals: Json) -> Json:

@@ -1,0 +1,306 @@
+"""The clients: the same rewards as without a server, and what they do when it is away."""
+
+import asyncio
+import inspect
+import multiprocessing
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import pairwise
+
+import numpy
+import pytest
+from PIL import Image
+
+import plaudit
+from plaudit.client import AsyncClient, Client, ServerError
+from plaudit.recipes import Component, Recipe, load
+from plaudit.serve import Limits, serving
+
+RECIPE = Recipe(
+    "thinking",
+    (
+        Component("accuracy", "trl.accuracy_reward", weight=2.0),
+        Component("format", "trl.think_format_reward", weight=0.5, gate="accuracy"),
+        Component("brevity", "trl.get_cosine_scaled_reward", params={"max_len": 50}),
+    ),
+    columns={"solution": "answer"},
+)
+TEXTS = [
+    r"<think>2 + 2</think> \boxed{4}",
+    r"\boxed{4}",
+    r"<think>…</think> \boxed{9^{9^{9^9}}}",
+    r"<think>…</think> \boxed{y + \sin(x)}",
+    "",
+    "\ud800 日本語 \x00 \\boxed{4}",
+]
+BATCH = {
+    "completions": [[{"role": "assistant", "content": text}] for text in TEXTS],
+    "answer": ["4", 4.0, 4, r"$\sin(x) + y$", "4", None],
+    "completion_ids": [[1, 2, 3]] * 5 + [list(range(60))],
+}
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(RECIPE) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def client(url):
+    with Client(url) as made:
+        yield made
+
+
+class Trainer:
+    """What a trainer hands over beside the columns, and what it heard."""
+
+    def __init__(self):
+        self.extra, self.metrics = {}, {}
+
+    def arguments(self):
+        return {
+            "prompts": [[{"role": "user", "content": "2 + 2?"}]] * len(TEXTS),
+            "images": [Image.new("RGB", (2, 2))] * len(TEXTS),
+            "trainer_state": object(),
+            "log_extra": lambda name, values: self.extra.__setitem__(name, list(values)),
+            "log_metric": self.metrics.__setitem__,
+        }
+
+
+def test_the_total_is_the_recipes(client):
+    assert client(**BATCH) == [row.total for row in RECIPE(**BATCH)]
+    assert client.__name__ == "thinking"
+    assert repr(client).startswith("Client('http://127.0.0.1")
+
+
+def test_scores_have_their_reasons(client):
+    assert client.score(**BATCH) == RECIPE(**BATCH)
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_each_component_is_the_recipes_and_logs_the_same(client, place):
+    direct, remote = Trainer(), Trainer()
+    here, there = RECIPE.reward_funcs()[place], client.reward_funcs()[place]
+    assert there(**BATCH, **remote.arguments()) == here(**BATCH, **direct.arguments())
+    assert there.__name__ == here.__name__
+    assert (remote.extra, remote.metrics) == (direct.extra, direct.metrics)
+    assert remote.metrics
+    assert client.reward_weights() == RECIPE.reward_weights()
+
+
+def test_the_total_tells_of_each_component(client):
+    trainer = Trainer()
+    totals = client(**BATCH, **trainer.arguments())
+    assert totals == [row.total for row in RECIPE(**BATCH)]
+    rows = RECIPE(**BATCH)
+    values = [row.components["accuracy"].value for row in rows]
+    known = [value for value in values if value is not None]
+    assert trainer.metrics["thinking/accuracy"] == sum(known) / len(known)
+    assert set(trainer.metrics) == {f"thinking/{c.name}" for c in RECIPE.components}
+    assert trainer.extra["solution"] == BATCH["answer"]
+
+
+def test_the_async_client_is_a_coroutine_function_with_the_same_rewards(url):
+    async def ask():
+        async with AsyncClient(url) as client:
+            trainer = Trainer()
+            totals = await client(**BATCH, **trainer.arguments())
+            rows = await client.score(**BATCH)
+            functions = await asyncio.to_thread(client.reward_funcs)
+            values = [await function(**BATCH, **trainer.arguments()) for function in functions]
+            return client, functions, totals, rows, values, trainer
+
+    client, functions, totals, rows, values, trainer = asyncio.run(ask())
+    assert all(inspect.iscoroutinefunction(one) for one in [client, *functions])
+    assert rows == RECIPE(**BATCH)
+    assert totals == [row.total for row in rows]
+    assert values == [function(**BATCH) for function in RECIPE.reward_funcs()]
+    assert [one.__name__ for one in functions] == [c.name for c in RECIPE.components]
+    assert (client.__name__, client.reward_weights()) == ("thinking", [2.0, 0.5, 1.0])
+    assert {"thinking/accuracy", "accuracy/timeout"} <= set(trainer.metrics)
+    assert repr(client).startswith("AsyncClient('http://127.0.0.1")
+
+
+def test_an_async_client_lives_in_several_event_loops(url):
+    client = AsyncClient(url)
+    (function,) = client.reward_funcs()[:1]
+    for _ in range(3):
+        assert asyncio.run(function(**BATCH)) == RECIPE.reward_funcs()[0](**BATCH)
+
+
+def test_clients_can_be_pickled(url, client):
+    direct = [row.total for row in RECIPE(**BATCH)]
+    assert pickle.loads(pickle.dumps(client))(**BATCH) == direct
+    again = pickle.loads(pickle.dumps(AsyncClient(url, patience=3.0)))
+    assert asyncio.run(again(**BATCH)) == direct
+    function = pickle.loads(pickle.dumps(client.reward_funcs()[1]))
+    assert function.__name__ == "format"
+    assert function(**BATCH) == RECIPE.reward_funcs()[1](**BATCH)
+    function = pickle.loads(pickle.dumps(again.reward_funcs()[1]))
+    assert (function.__name__, inspect.iscoroutinefunction(function)) == ("format", True)
+
+
+def test_threads_and_forks_can_share_a_client(client):
+    direct = [row.total for row in RECIPE(**BATCH)]
+    assert client(**BATCH) == direct
+    answers = []
+    threads = [
+        threading.Thread(target=lambda: answers.append(client(**BATCH)), daemon=True)
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert answers == [direct] * 4
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(client, (), BATCH) == direct
+
+
+def test_columns_that_have_no_form_in_json(client):
+    unsendable = {"image_path": [object()] * 6, "problem": numpy.zeros((6, 2)), "prompts": 3}
+    assert client(**BATCH, **unsendable) == client(**BATCH)
+    with pytest.raises(TypeError, match=r"answer cannot be sent .* row 1 .* type Image"):
+        client(**{**BATCH, "answer": ["4", Image.new("RGB", (2, 2)), *"1234"]})
+    with pytest.raises(TypeError, match="completions cannot be sent"):
+        client(["4", object()], answer=["4", "4"], completion_ids=[[1], [2]])
+
+
+def test_numbers_of_numpy_are_numbers(client):
+    golds = [numpy.int64(4), numpy.float32(4), numpy.float64(4.5), *BATCH["answer"][3:]]
+    batch = {**BATCH, "answer": golds}
+    assert client(**batch) == [row.total for row in RECIPE(**batch)]
+
+
+def test_lists_of_unequal_length_are_named(client):
+    with pytest.raises(ValueError, match="answer has 1 entries, completions has 2"):
+        client(["4", "5"], answer=["4"], completion_ids=[[1], [2]])
+
+
+def test_the_servers_complaints_are_handed_on(client):
+    with pytest.raises(ServerError, match='answered 422: there is no column "answer"') as raised:
+        client(["4"], completion_ids=[[1]])
+    assert raised.value.code == 422
+    assert pickle.loads(pickle.dumps(raised.value)).code == 422
+
+
+def test_columns_can_be_chosen(url):
+    """`level` is read by a reward that takes anything; so is all else, unless it is chosen."""
+    recipe = Recipe("own", (Component("mine", "slow_rewards:talkative"),))
+    batch = {"completions": ["a", "b"], "level": [1, 3], "note": ["x", "y"]}
+    with serving(recipe) as own:
+        trainer = Trainer()
+        heard = {name: trainer.arguments()[name] for name in ("log_extra", "log_metric")}
+        assert Client(own, columns=["note"])(**batch, **heard) == [1.0, 3.0]
+    assert trainer.extra == {"level": [1, 3]}
+    assert trainer.metrics == {"levels": 2.0, "own/mine": 2.0}
+
+
+def test_a_token_is_given_or_in_the_environment(monkeypatch):
+    with serving(load("trl-math"), token="sesame") as url:
+        with pytest.raises(ServerError, match="answered 401: this server wants a token"):
+            _ = Client(url).__name__
+        assert Client(url, token="sesame").__name__ == "trl-math"
+        monkeypatch.setenv("PLAUDIT_TOKEN", "sesame")
+        assert Client(url).__name__ == "trl-math"
+        assert "sesame" not in repr(Client(url, token="sesame"))
+
+
+def test_a_server_that_is_away_is_waited_for():
+    with serving(load("trl-math")) as url:
+        port = int(url.rpartition(":")[2])
+    client = Client(url, patience=30)
+    answers = []
+    asking = threading.Thread(
+        target=lambda: answers.append(client([r"\boxed{4}"], solution=["4"])), daemon=True
+    )
+    asking.start()
+    time.sleep(0.5)
+    with serving(load("trl-math"), port=port):
+        asking.join(20)
+    assert answers == [[1.0]]
+
+
+def test_patience_has_an_end():
+    with serving(load("trl-math")) as url:
+        pass
+    start = time.monotonic()
+    with pytest.raises(ServerError, match=rf"cannot reach {url}: ConnectError .*tried \d times"):
+        Client(url, patience=1.0)(["4"], solution=["4"])
+    assert time.monotonic() - start < 5
+    with pytest.raises(ServerError, match="cannot reach"):
+        asyncio.run(AsyncClient(url, patience=0.2)(["4"], solution=["4"]))
+
+
+def test_a_busy_server_is_asked_again():
+    """Two batches that do not fit in at once: the second is refused, comes back and is scored."""
+    recipe = Recipe("patient", (Component("mine", "slow_rewards:patient"),))
+    with serving(recipe, Limits(rows=3)) as url:
+        client = Client(url, patience=30)
+        assert client(["0"]) == [1.0]
+        first = threading.Thread(target=lambda: client(["0.6", "0"]), daemon=True)
+        first.start()
+        time.sleep(0.2)
+        assert asyncio.run(AsyncClient(url, patience=30)(["0", "0"])) == [1.0, 1.0]
+        first.join()
+        with pytest.raises(ServerError, match="answered 413: 4 completions"):
+            client(["0"] * 4)
+
+
+class Grumpy(BaseHTTPRequestHandler):
+    """A proxy before a server: it answers as proxies do when something is wrong."""
+
+    said = ((502, "text/html", b"<h1>Bad gateway</h1>"), (503, "text/plain", b""))
+    times = deque()
+
+    def do_GET(self):
+        self.times.append(time.monotonic())
+        code, kind, body = self.said[len(self.times) % 2]
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(body)))
+        self.send_header("Retry-After", "1")
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+def test_what_a_proxy_says_is_tried_again_when_it_asks_for_it():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Grumpy) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{proxy.server_address[1]}"
+        with pytest.raises(ServerError, match=r"answered 50[23]: ") as raised:
+            Client(url, patience=2.6).reward_funcs()
+        proxy.shutdown()
+    assert raised.value.code in (502, 503)
+    pauses = [b - a for a, b in pairwise(Grumpy.times)]
+    assert pauses and min(pauses) >= 1.0
+
+
+def test_an_address_is_an_address():
+    with pytest.raises(ValueError, match="starts with http"):
+        Client("localhost:8950")
+
+
+def test_plaudit_has_the_clients_and_stays_light():
+    assert plaudit.Client is Client and plaudit.AsyncClient is AsyncClient
+    with pytest.raises(AttributeError, match="no attribute 'Cleint'"):
+        plaudit.Cleint  # noqa: B018
+    code = "import sys, plaudit; print({'httpx', 'asyncio', 'starlette'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_extra_to_install_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "plaudit.client", None)
+    monkeypatch.delattr(plaudit, "client", raising=False)
+    with pytest.raises(ImportError, match=r"pip install 'plaudit\[client\]'"):
+        plaudit.Client  # noqa: B018
