@@ -5,7 +5,7 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client
 
 import pytest
-from transformers import PreTrainedTokenizerFast, Qwen2Config, Qwen2ForCausalLM, set_seed
+from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
 
 # What the model can say. It knows nothing, so it says these at random, and is right now and then.
 WORDS = [r"\boxed{4}", r"\boxed{2+2}", r"\boxed{5}", "<think>", "</think>", "so", "What is 2 + 2?"]
@@ -28,7 +28,7 @@ def tokenizer():
 @pytest.fixture(scope="session")
 def new_model(tokenizer):
     """Makes the same model again and again."""
-    config = Qwen2Config(
+    config = LlamaConfig(
         vocab_size=len(tokenizer),
         hidden_size=16,
         intermediate_size=16,
@@ -43,7 +43,7 @@ def new_model(tokenizer):
 
     def made():
         set_seed(0)
-        return Qwen2ForCausalLM(config)
+        return LlamaForCausalLM(config)
 
     return made
 

@@ -14,6 +14,7 @@ from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 from plaudit import AsyncClient, Client
 from plaudit.rewards.trl import accuracy_reward, think_format_reward
 from plaudit.serve import serving
+from plaudit.trainers.trl import Coroutines, reward_funcs
 
 STEPS = 2
 
@@ -48,6 +49,7 @@ def trained(trainer_class, config_class, model, tokenizer, dataset, functions, w
         max_completion_length=6,
         logging_steps=1,
         log_completions=True,
+        beta=0.0,
         reward_weights=weights,
         report_to="none",
         save_strategy="no",
@@ -119,15 +121,21 @@ def test_the_rewards_are_those_of_a_direct_call(directly):
 
 
 def test_asynchronous_functions_give_the_same(directly, train, recipe):
-    functions = recipe.reward_funcs(asynchronous=True)
+    functions = reward_funcs(recipe, asynchronous=True)
     assert train(functions, recipe.reward_weights()) == directly
 
 
-@pytest.mark.parametrize("kind", [Client, AsyncClient])
-def test_a_server_gives_the_same(directly, train, recipe, kind):
+def test_a_server_gives_the_same(directly, train, recipe):
     with serving(recipe) as url:
-        client = kind(url)
+        client = Client(url)
         assert train(client.reward_funcs(), client.reward_weights()) == directly
+
+
+def test_a_server_gives_the_same_on_an_event_loop(directly, train, recipe):
+    with serving(recipe) as url:
+        client = AsyncClient(url)
+        functions = [Coroutines(f, f.__name__) for f in client.reward_funcs()]
+        assert train(functions, client.reward_weights()) == directly
 
 
 def test_rloo_takes_them_too(train, recipe):
