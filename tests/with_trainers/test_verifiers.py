@@ -1,0 +1,50 @@
+"""verifiers scores a rollout by the rewards that a task's configuration plugs in."""
+
+import asyncio
+
+import pytest
+import verifiers.v1 as vf
+from verifiers.v1.configs.task import TaskConfig
+from verifiers.v1.graph import MessageNode
+from verifiers.v1.trace import AgentInfo, Trace, TraceTask
+
+
+class Question(vf.TaskData):
+    answer: str | None
+
+
+def rollout(task, reply):
+    """What is left of a rollout in which the model gave this reply."""
+    nodes = [
+        MessageNode(message=vf.UserMessage(content=task.data.prompt)),
+        MessageNode(parent=0, message=vf.AssistantMessage(content=reply), sampled=True),
+    ]
+    return Trace(
+        task=TraceTask(type="Question", data=task.data),
+        agent=AgentInfo(config=vf.AgentConfig()),
+        nodes=nodes,
+    )
+
+
+@pytest.mark.parametrize(
+    ("reply", "answer", "total"),
+    [
+        (r"<think>2 + 2</think> \boxed{4}", "4", 2.0),
+        (r"<think>2 + 2</think> \boxed{5}", "4", 1.0),
+        (r"<think>2 + 2</think> \boxed{5}", None, 1.0),
+        ("5", "4", 0.0),
+    ],
+)
+def test_a_rollout_is_scored(reply, answer, total, monkeypatch):
+    monkeypatch.setenv("PLAUDIT_RECIPE", "trl-reasoning")
+    plugged = TaskConfig(
+        rewards={"plaudit": {"fn": "plaudit.trainers.verifiers:reward", "weight": 0.5}},
+        metrics={"plaudit": {"fn": "plaudit.trainers.verifiers:components"}},
+    )
+    task = vf.Task(Question(prompt="What is 2 + 2?", answer=answer), plugged)
+    trace = rollout(task, reply)
+    asyncio.run(task.score(trace))
+    assert trace.rewards["plaudit"].score == total
+    assert trace.reward == total / 2
+    assert set(trace.metrics) == {"reasoning_accuracy_reward", "think_format_reward", "skipped"}
+    assert trace.metrics["skipped"] == float(answer is None)

@@ -1,0 +1,87 @@
+"""verl's own code loads the reward by `pkg://` and calls it."""
+
+import asyncio
+
+import numpy as np
+import pytest
+import torch
+from omegaconf import OmegaConf
+from verl import DataProto
+from verl.trainer.ppo.reward import get_custom_reward_fn, load_reward_manager
+
+KEYS = ["score", "status", "accuracy_reward", "skipped"]
+
+
+def config(name="compute_score", **reward_kwargs):
+    function = {"path": "pkg://plaudit.trainers.verl", "name": name, "reward_kwargs": reward_kwargs}
+    manager = {"source": "register", "name": "naive"}
+    return OmegaConf.create(
+        {"reward": {"custom_reward_function": function, "reward_manager": manager}}
+    )
+
+
+def batch(tokenizer, responses, golds):
+    """Rows as a rollout of verl leaves them, padded to one length."""
+    ids = [tokenizer("|".join(words))["input_ids"] for words in responses]
+    length = max(len(row) for row in ids)
+    pad = tokenizer.pad_token_id
+    padded = torch.tensor([row + [pad] * (length - len(row)) for row in ids])
+    prompts = torch.full((len(ids), 2), tokenizer.eos_token_id)
+    return DataProto.from_dict(
+        tensors={
+            "prompts": prompts,
+            "responses": padded,
+            "attention_mask": torch.cat([torch.ones_like(prompts), (padded != pad).long()], dim=1),
+        },
+        non_tensors={
+            "data_source": np.array(["math"] * len(ids), dtype=object),
+            "reward_model": np.array([{"ground_truth": gold} for gold in golds], dtype=object),
+            "extra_info": np.array([{} for _ in ids], dtype=object),
+        },
+    )
+
+
+@pytest.mark.parametrize("gold", ["4", 4, np.int64(4), ["4"], {"target": 4}, '{"answer": "4"}'])
+def test_the_function_is_loaded_and_gives_its_dict(gold):
+    compute_score = get_custom_reward_fn(config(recipe="trl-math"))
+    result = compute_score(
+        data_source="math", solution_str=r"So \boxed{2+2}.", ground_truth=gold, extra_info={}
+    )
+    assert result == dict(zip(KEYS, [1.0, "scored", 1.0, 0.0], strict=True))
+
+
+@pytest.mark.parametrize("name", ["compute_score", "compute_score_async"])
+def test_a_reward_manager_scores_a_rollout(name, tokenizer):
+    manager = load_reward_manager(config(name, recipe="trl-math"), tokenizer)
+    data = batch(
+        tokenizer,
+        responses=[["so", r"\boxed{4}"], [r"\boxed{5}", "<eos>"], ["so", "so", "so", r"\boxed{5}"]],
+        golds=["4", "4", None],
+    )
+
+    async def scored():
+        manager.loop = asyncio.get_running_loop()
+        rows = [manager.run_single(data[row : row + 1]) for row in range(len(data))]
+        return await asyncio.gather(*rows)
+
+    rows = asyncio.run(scored())
+    assert [row["reward_score"] for row in rows] == [1.0, 0.0, 0.0]
+    assert [row["reward_extra_info"]["status"] for row in rows] == ["scored", "scored", "bad_gold"]
+    assert [list(row["reward_extra_info"]) for row in rows] == [KEYS] * 3
+
+
+def test_the_batch_manager_takes_the_function_of_lists(tokenizer):
+    from verl.workers.reward_manager.batch import BatchRewardManager
+
+    compute_scores = get_custom_reward_fn(config("compute_scores", recipe="trl-math"))
+    manager = BatchRewardManager(tokenizer, num_examine=0, compute_score=compute_scores)
+    data = batch(tokenizer, [["so", r"\boxed{4}"], [r"\boxed{5}"]], ["4", "4"])
+    told = manager(data, return_dict=True)
+    assert told["reward_tensor"].tolist() == [[0.0, 1.0], [0.0, 0.0]]
+    assert told["reward_extra_info"]["accuracy_reward"] == [1.0, 0.0]
+
+
+def test_without_a_recipe_the_error_says_how_to_choose_one():
+    compute_score = get_custom_reward_fn(config())
+    with pytest.raises(ValueError, match="PLAUDIT_RECIPE"):
+        compute_score(data_source="", solution_str="4", ground_truth="4", extra_info=None)
