@@ -15,15 +15,17 @@ from plaudit.judge._settings import Settings
 
 DEADLINE = 2.0
 GOLD = (("arithmetic", "1/3"),)
-BOMB = (
-    (("latex", ((r"9^{9^{9^{9}}}", False, False),)),),
-    (("latex", (("7^x", False, False),)),),
-    "latex",
-)
 
 
 def item(latex, gold=GOLD):
     return (("latex", ((latex, False, False),)),), gold, "latex"
+
+
+def bomb(number):
+    return item(f"9^{{9^{{9^{{{number}}}}}}}", (("latex", (("7^x", False, False),)),))
+
+
+BOMB = bomb(9)
 
 
 def outcomes(pool, *items, timeout=None):
@@ -69,7 +71,7 @@ def test_an_item_that_never_ends_is_stopped_and_the_others_are_judged(pool):
 
 
 def test_waiting_for_a_worker_does_not_count_against_an_item(pool):
-    judged = statuses(pool, BOMB, BOMB, BOMB, item(r"\frac{1}{3}"), item("0"))
+    judged = statuses(pool, bomb(7), bomb(8), bomb(9), item(r"\frac{1}{3}"), item("0"))
     assert judged == ["timeout", "timeout", "timeout", "equal", "different"]
 
 
@@ -147,10 +149,31 @@ def test_many_threads_share_the_workers(pool):
 
 
 def test_a_cancelled_batch_is_dropped_and_the_next_is_judged(pool):
-    stuck = [pool.submit(BOMB) for _ in range(50)]
+    stuck = [pool.submit(bomb(number)) for number in range(5, 55)]
     wait(stuck, timeout=0.2)
     assert all(future.cancel() for future in stuck)
     assert statuses(pool, item(r"\frac{1}{3}"), timeout=10) == ["equal"]
+
+
+def test_who_asks_for_what_is_asked_already_waits_with_the_others(pool):
+    start = time.monotonic()
+    first, *others = [pool.submit(BOMB) for _ in range(9)]
+    time.sleep(0.2)
+    assert first.cancel()
+    assert [future.result()[0] for future in others] == ["timeout"] * 8
+    assert time.monotonic() - start < 2 * DEADLINE
+
+
+def test_work_that_nobody_waits_for_is_stopped():
+    pool = Pool(Settings(deadline=30.0, workers=1))
+    try:
+        assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+        stuck = pool.submit(BOMB)
+        until(lambda: pool._dispatcher._pending)
+        assert stuck.cancel()
+        assert statuses(pool, item("0"), timeout=10) == ["different"]
+    finally:
+        pool.close()
 
 
 def test_closing_stops_every_process_and_fails_what_waits(pool):

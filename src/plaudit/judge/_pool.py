@@ -28,6 +28,7 @@ from plaudit.judge._wire import Frames, pack
 CHUNK = 8  # items handed to a worker at once: the wire costs more than the work otherwise
 ATTEMPTS = 100  # a worker may die through no fault of its item: a kill from outside
 START_ATTEMPTS = 3
+A_MOMENT = 0.1  # seconds for an item that is not wanted any more: a new worker costs as much
 NURSERY = (
     "import json, sys\n"
     "sys.path[:] = json.loads(sys.argv[1])\n"
@@ -37,29 +38,33 @@ NURSERY = (
 
 Item = tuple[Any, ...]
 Outcome = tuple[str, str, str, float]
+Inbox = deque[tuple[Item, "Future[Outcome]"]]
 
 
 @dataclass(eq=False)
 class Task:
-    """One item on its way: how many workers died on it, after how many seconds of work."""
+    """One item on its way, for whoever asked: how many workers died on it, after how many seconds
+    of work."""
 
     item: Item
-    future: "Future[Outcome]" = field(default_factory=Future)
+    futures: "list[Future[Outcome]]"
     deaths: int = 0
     seconds: float = 0.0
 
     @property
     def wanted(self) -> bool:
-        """False where the caller went away."""
-        return not self.future.done()
+        """False where every caller went away."""
+        return not all(future.done() for future in self.futures)
 
     def settle(self, outcome: Outcome) -> None:
-        with contextlib.suppress(InvalidStateError):
-            self.future.set_result(outcome)
+        for future in self.futures:
+            with contextlib.suppress(InvalidStateError):
+                future.set_result(outcome)
 
     def fail(self, error: BaseException) -> None:
-        with contextlib.suppress(InvalidStateError):
-            self.future.set_exception(error)
+        for future in self.futures:
+            with contextlib.suppress(InvalidStateError):
+                future.set_exception(error)
 
 
 @dataclass(eq=False)
@@ -85,7 +90,7 @@ class Pool:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._inbox: deque[Task] = deque()
+        self._inbox: Inbox = deque()
         self._alarm, self._alarm_sender = socket.socketpair()
         self._closed = False
         self._dispatcher = Dispatcher(settings, self._inbox, self._alarm)
@@ -94,10 +99,16 @@ class Pool:
 
     def submit(self, item: Item) -> "Future[Outcome]":
         """A future of the item's outcome. Workers take what waits in chunks."""
-        task = Task(item)
-        self._inbox.append(task)
+        future: Future[Outcome] = Future()
+        self._inbox.append((item, future))
         self._alarm_sender.send(b"!")
-        return task.future
+        future.add_done_callback(self._hear_of_cancellation)
+        return future
+
+    def _hear_of_cancellation(self, future: "Future[Outcome]") -> None:
+        if future.cancelled():
+            with contextlib.suppress(OSError):  # it may be closed by now
+                self._alarm_sender.send(b"!")
 
     def close(self) -> None:
         """Stop the workers. What was not judged by now never will be."""
@@ -116,11 +127,12 @@ class Pool:
 class Dispatcher:
     """What the thread runs. Its state is touched by no other thread."""
 
-    def __init__(self, settings: Settings, inbox: deque[Task], alarm: socket.socket) -> None:
+    def __init__(self, settings: Settings, inbox: Inbox, alarm: socket.socket) -> None:
         self._settings = settings
         self._inbox = inbox
         self._alarm = alarm
         self._queue: deque[Task] = deque()
+        self._pending: dict[Item, Task] = {}  # every item that waits, or that a worker has
         self._workers: dict[int, Worker] = {}
         self._selector = selectors.DefaultSelector()
         self._selector.register(alarm, selectors.EVENT_READ)
@@ -136,6 +148,7 @@ class Dispatcher:
                 self._hand_out()
                 for key, _ in self._selector.select(self._patience()):
                     self._hear(key)
+                self._hurry_unwanted()
                 self._kill_overdue()
         except BaseException as error:
             self._fail_all(error)
@@ -156,12 +169,29 @@ class Dispatcher:
         if key.fileobj is self._alarm:
             self._open = bool(self._alarm.recv(4096))
             while self._inbox:
-                self._queue.append(self._inbox.popleft())
+                self._take(*self._inbox.popleft())
         elif isinstance(key.data, Worker):
             if key.data.number in self._workers:  # it may have been buried a moment ago
                 self._hear_worker(key.data)
         elif self._nursery is not None and key.fileobj is self._nursery.control:
             self._hear_nursery(self._nursery)
+
+    def _take(self, item: Item, future: "Future[Outcome]") -> None:
+        """Queue an item, or join those who wait for it already."""
+        task = self._pending.get(item)
+        if task is not None and task.wanted:
+            task.futures.append(future)
+            return
+        self._pending[item] = task = Task(item, [future])
+        self._queue.append(task)
+
+    def _settle(self, task: Task, outcome: Outcome) -> None:
+        self._drop(task)
+        task.settle(outcome)
+
+    def _drop(self, task: Task) -> None:
+        if self._pending.get(task.item) is task:  # and not one that was asked for since
+            del self._pending[task.item]
 
     def _hear_worker(self, worker: Worker) -> None:
         try:
@@ -173,7 +203,7 @@ class Dispatcher:
             return
         for frame in worker.frames.feed(data):
             if worker.ready:
-                worker.tasks.popleft().settle(frame)
+                self._settle(worker.tasks.popleft(), frame)
                 self._idle_deaths = 0
             worker.ready = True
         worker.due = self._due() if worker.tasks else float("inf")
@@ -197,7 +227,7 @@ class Dispatcher:
     def _hand_out(self) -> None:
         """Give the idle workers what waits, and start more of them where it is worth it."""
         while self._queue and not self._queue[0].wanted:
-            self._queue.popleft()
+            self._drop(self._queue.popleft())
         for worker in list(self._workers.values()):
             if self._queue and worker.ready and not worker.tasks:
                 self._give(worker)
@@ -212,6 +242,8 @@ class Dispatcher:
             task = self._queue.popleft()
             if task.wanted:
                 worker.tasks.append(task)
+            else:
+                self._drop(task)
         worker.due = self._due()
         try:
             worker.connection.sendall(pack([task.item for task in worker.tasks]))
@@ -225,11 +257,17 @@ class Dispatcher:
         due = min((worker.due for worker in self._workers.values()), default=float("inf"))
         return None if due == float("inf") else max(due - time.monotonic(), 0.0)
 
+    def _hurry_unwanted(self) -> None:
+        """What nobody waits for any more has a moment left, not its deadline."""
+        for worker in self._workers.values():
+            if worker.tasks and not worker.tasks[0].wanted:
+                worker.due = min(worker.due, time.monotonic() + A_MOMENT)
+
     def _kill_overdue(self) -> None:
         now = time.monotonic()
         for worker in [worker for worker in self._workers.values() if worker.due <= now]:
             outcome = (Status.TIMEOUT.value, "", "", self._settings.deadline)
-            worker.tasks.popleft().settle(outcome)
+            self._settle(worker.tasks.popleft(), outcome)
             self._bury(worker, to_blame=False)
 
     def _mourn(self, worker: Worker) -> None:
@@ -258,7 +296,7 @@ class Dispatcher:
         if task.deaths < ATTEMPTS and task.seconds < 2 * self._settings.deadline:
             return False
         why = f"{task.deaths} workers died on it"
-        task.settle((Status.ERROR.value, why, "", task.seconds))
+        self._settle(task, (Status.ERROR.value, why, "", task.seconds))
         return True
 
     def _spawn(self) -> None:
@@ -291,10 +329,11 @@ class Dispatcher:
             self._bury(worker)
 
     def _fail_all(self, error: BaseException) -> None:
-        tasks = [*self._queue, *self._inbox]
-        tasks += [task for worker in self._workers.values() for task in worker.tasks]
+        while self._inbox:
+            self._take(*self._inbox.popleft())
+        tasks = [*self._pending.values()]
         self._queue.clear()
-        self._inbox.clear()
+        self._pending.clear()
         for task in tasks:
             task.fail(error)
 
