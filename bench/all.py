@@ -29,6 +29,7 @@ PAGES = {
     ),
     "judge.md": ("engines",),
     "scoring.md": ("score_table",),
+    "serve.md": ("serve_load", "serve_throughput"),
 }
 
 

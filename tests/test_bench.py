@@ -21,6 +21,8 @@ SMALL = {
     "kills": "--rows 120 --kills 2 --every 0.05",
     "soak": "--count 100",
     "score_table": "--rows 300 600 --workers 1",
+    "serve_load": "--seconds 1 --clients 4 --pool 64 --deadline 2 --poison 0",
+    "serve_throughput": "--rows 16 --batches 2 --least 0",
 }
 
 
@@ -73,7 +75,7 @@ def test_tables_go_between_the_markers(all_benchmarks, tmp_path):
     assert "| newer |" in text and "| new |" not in text and "old" not in text
 
 
-@pytest.mark.parametrize("page", ["performance.md", "judge.md", "scoring.md"])
+@pytest.mark.parametrize("page", ["performance.md", "judge.md", "scoring.md", "serve.md"])
 def test_the_pages_have_their_markers(all_benchmarks, page):
     text = (all_benchmarks.DOCS / page).read_text("utf-8")
     assert text.count(all_benchmarks.START) == text.count(all_benchmarks.END) == 1

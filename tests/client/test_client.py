@@ -11,6 +11,7 @@ import time
 from collections import deque
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import pairwise
+from typing import ClassVar
 
 import numpy
 import pytest
@@ -257,7 +258,7 @@ class Grumpy(BaseHTTPRequestHandler):
     """A proxy before a server: it answers as proxies do when something is wrong."""
 
     said = ((502, "text/html", b"<h1>Bad gateway</h1>"), (503, "text/plain", b""))
-    times = deque()
+    times: ClassVar = deque()
 
     def do_GET(self):
         self.times.append(time.monotonic())

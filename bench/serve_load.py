@@ -1,0 +1,197 @@
+"""A server under load: 64 clients, requests of every kind, one in a hundred poisonous.
+
+Each client asks again as soon as it has its answer. Requests hold 1 to 64 rows, most in the
+server's own protocol, some in the shapes of OpenRLHF, slime and verl. A poisonous one has a row
+that runs over the judge's deadline, and no two of those are alike. With --kills, a worker of the
+judge is killed every second meanwhile. Afterwards, every answer is compared with the direct call's.
+
+Exits with 1 where an answer is a 5xx, is lost or differs, or where the 99th percentile is above
+twice the deadline of an item.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cache
+from types import ModuleType
+from typing import Any
+
+import httpx
+
+import traffic
+from plaudit.recipes import RowScore, load
+from plaudit.trainers import Batch, openrlhf, slime, verl
+from processes import children
+from report import Table, arguments, fresh_judge, seconds, show
+from server import Server, served
+
+RECIPE = "trl-math"
+SIZES = (1, 2, 4, 8, 16, 32, 64)
+POISON = r"So it is $\boxed{{\sum_{{k=1}}^{{{n}}} k^{{k}}}}$."
+POISON_GOLD = r"$\sin x + 1$"
+SHAPES: dict[str, ModuleType] = {"/openrlhf": openrlhf, "/slime": slime, "/verl": verl}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request: which rows of the pool, which poison if any, and which way it goes."""
+
+    path: str
+    rows: tuple[int, ...]
+    poison: int | None = None
+
+
+@dataclass
+class Heard:
+    """What came of the requests."""
+
+    answers: list[tuple[Asked, Any]] = field(default_factory=list)
+    taken: list[float] = field(default_factory=list)
+    codes: Counter[int] = field(default_factory=Counter)
+    lost: int = 0
+    killed: int = 0
+
+
+def main() -> None:
+    parser = arguments(__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--clients", type=int, default=64)
+    parser.add_argument("--poison", type=float, default=0.01, help="share of requests")
+    parser.add_argument("--deadline", type=float, default=5.0, help="seconds an item may take")
+    parser.add_argument("--kills", action="store_true", help="kill a worker every second")
+    parser.add_argument("--pool", type=int, default=4_096, help="different rows")
+    options = parser.parse_args()
+    pool = traffic.step(options.pool // 8, seed=7)
+    with served(RECIPE, options.deadline) as server:
+        heard = asyncio.run(_load(server, pool, options))
+    wrong = _differing(heard, pool, options.deadline)
+    failed = sum(count for code, count in heard.codes.items() if code >= 500)
+    refused = sum(count for code, count in heard.codes.items() if 400 <= code < 500)
+    taken = sorted(heard.taken)
+    p50, p99 = (taken[int(share * (len(taken) - 1))] for share in (0.5, 0.99))
+    poisonous = sum(asked.poison is not None for asked, _ in heard.answers)
+    columns = ["requests", "poisonous", "rows", "5xx", "4xx", "lost", "differing answers"]
+    columns += ["workers killed", "p50", "p99", "deadline of an item"]
+    rows = poisonous + sum(len(asked.rows) for asked, _ in heard.answers)
+    line = [len(taken), poisonous, rows, failed, refused, heard.lost, wrong, heard.killed]
+    line += [seconds(p50), seconds(p99), seconds(options.deadline)]
+    title = f"{options.clients} clients for {options.seconds:g} s"
+    show(Table(title, columns, [line]))
+    sys.exit(bool(failed or refused or heard.lost or wrong or p99 > 2 * options.deadline))
+
+
+async def _load(server: Server, pool: traffic.Step, options: Any) -> Heard:
+    heard, end = Heard(), time.monotonic() + options.seconds
+    limits = httpx.Limits(max_connections=None)
+    async with httpx.AsyncClient(base_url=server.url, timeout=120, limits=limits) as http:
+        clients = [
+            _client(number, http, pool, heard, end, options.poison)
+            for number in range(options.clients)
+        ]
+        if options.kills:
+            clients.append(_killer(server, heard, end))
+        await asyncio.gather(*clients)
+    return heard
+
+
+async def _client(
+    number: int, http: httpx.AsyncClient, pool: traffic.Step, heard: Heard, end: float, share: float
+) -> None:
+    rng = random.Random(number)
+    poisons = iter(range(50_000 + 500 * number, 10**9))
+    while time.monotonic() < end:
+        path = rng.choices(["/v1/score", *SHAPES], weights=[7, 1, 1, 1])[0]
+        poisonous = path == "/v1/score" and rng.random() < share / 0.7
+        size = 1 if path == "/slime" else rng.choice(SIZES)
+        rows = tuple(rng.randrange(len(pool.solution)) for _ in range(size))
+        asked = Asked(path, rows, next(poisons) if poisonous else None)
+        start = time.monotonic()
+        try:
+            answer = await http.post(path, json=_body(asked, pool))
+        except httpx.TransportError:
+            heard.lost += 1
+            continue
+        heard.taken.append(time.monotonic() - start)
+        heard.codes[answer.status_code] += 1
+        if answer.status_code == 200:
+            heard.answers.append((asked, answer.json()))
+
+
+async def _killer(server: Server, heard: Heard, end: float) -> None:
+    rng = random.Random(0)
+    while time.monotonic() < end:
+        await asyncio.sleep(1.0)
+        workers = [worker for nursery in children(server.process) for worker in children(nursery)]
+        if workers:
+            os.kill(rng.choice(workers), signal.SIGKILL)
+            heard.killed += 1
+
+
+def _body(asked: Asked, pool: traffic.Step) -> dict[str, Any]:
+    completions = [pool.completions[row] for row in asked.rows]
+    golds = [pool.solution[row] for row in asked.rows]
+    texts = [completion[0]["content"] for completion in completions]
+    if asked.path == "/openrlhf":
+        return {"query": texts, "prompts": [""] * len(texts), "labels": golds}
+    if asked.path == "/slime":
+        return {"prompt": "", "response": texts[0], "label": golds[0]}
+    if asked.path == "/verl":
+        return {"data_sources": ["m"] * len(texts), "solution_strs": texts, "ground_truths": golds}
+    if asked.poison is not None:
+        completions.append([{"role": "assistant", "content": POISON.format(n=asked.poison)}])
+        golds.append(POISON_GOLD)
+    return {"completions": completions, "columns": {"solution": golds}}
+
+
+def _differing(heard: Heard, pool: traffic.Step, deadline: float) -> int:
+    """Answers that are not what the direct call gives."""
+    fresh_judge(deadline=deadline)
+    recipe = load(RECIPE)
+
+    @cache
+    def direct(way: str) -> list[RowScore]:
+        """What the direct call says of the whole pool, as it goes the one way or the other."""
+        if way == "/v1/score":
+            return recipe(pool.completions, solution=pool.solution)
+        body = _body(Asked("/openrlhf", tuple(range(len(pool.solution)))), pool)
+        return openrlhf.batch_of(body).scores(recipe)
+
+    @cache
+    def poisoned() -> RowScore:
+        one = POISON.format(n=next(a.poison for a, _ in heard.answers if a.poison is not None))
+        return Batch([one], {"solution": [POISON_GOLD]}).scores(recipe)[0]
+
+    wrong = 0
+    for asked, answer in heard.answers:
+        rows = [direct(asked.path)[row] for row in asked.rows]
+        if asked.path in SHAPES:
+            wanted = SHAPES[asked.path].reply_of(rows, _body(asked, pool))
+            wrong += answer != wanted
+        else:
+            rows += [poisoned()] if asked.poison is not None else []
+            wrong += _said(answer) != [_facts(row) for row in rows]
+    return wrong
+
+
+def _said(answer: Any) -> list[tuple[Any, ...]]:
+    return [
+        (
+            *(row["total"], row["status"]),
+            *((name, one["value"], one["status"]) for name, one in row["components"].items()),
+        )
+        for row in answer["rows"]
+    ]
+
+
+def _facts(row: RowScore) -> tuple[Any, ...]:
+    scores = row.components.items()
+    return (row.total, row.status, *((name, one.value, str(one.status)) for name, one in scores))
+
+
+if __name__ == "__main__":
+    main()
