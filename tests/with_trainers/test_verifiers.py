@@ -1,6 +1,10 @@
 """verifiers scores a rollout by the rewards that a task's configuration plugs in."""
 
 import asyncio
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import verifiers.v1 as vf
@@ -48,3 +52,33 @@ def test_a_rollout_is_scored(reply, answer, total, monkeypatch):
     assert trace.reward == total / 2
     assert set(trace.metrics) == {"reasoning_accuracy_reward", "think_format_reward", "skipped"}
     assert trace.metrics["skipped"] == float(answer is None)
+
+
+RUBRIC = """
+import asyncio
+import verifiers as vf
+from plaudit.trainers.verifiers import rubric
+
+scored = rubric("trl-reasoning")
+assert isinstance(scored, vf.Rubric)
+assistant = vf.AssistantMessage(content=r"<think>2 + 2</think> \\boxed{4}")
+rows = [([assistant], "4"), ([{"role": "assistant", "content": "5"}], "4")]
+for completion, answer in rows:
+    state = vf.State(prompt=[], completion=completion, answer=answer, info={}, trajectory=[])
+    asyncio.run(scored.score_rollout(state))
+    print(state["reward"], state["metrics"])
+"""
+
+
+def test_a_rubric_scores_a_rollout_in_the_versions_that_have_rubrics():
+    """In a process of its own, where verifiers is the last version with rubrics."""
+    path = os.pathsep.join([str(Path(sys.prefix) / "rubric"), *sys.path])
+    command = [sys.executable, "-c", RUBRIC]
+    done = subprocess.run(
+        command, env={**os.environ, "PYTHONPATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [
+        "2.0 {'reasoning_accuracy_reward': 1.0, 'think_format_reward': 1.0}",
+        "0.0 {'reasoning_accuracy_reward': 0.0, 'think_format_reward': 0.0}",
+    ]
