@@ -1,0 +1,157 @@
+"""The server's front page in a browser: as wide as a desk and as a phone, light and dark.
+
+Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
+"""
+
+import base64
+import json
+import os
+from pathlib import Path
+
+import httpx
+import pytest
+from selenium.webdriver.common.by import By
+
+from plaudit.recipes import Component, Recipe, load
+from plaudit.serve import serving
+
+from conftest import wait_until  # isort: skip
+
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+HOSTILE = "</script><img src=x onerror='window.broken = 1'><b>bold</b>"
+RECIPE = Recipe(
+    "brief-math",
+    (
+        Component("accuracy", "trl.accuracy_reward"),
+        Component("format", "trl.think_format_reward", weight=0.5, gate="accuracy"),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(RECIPE) as address:
+        for number in range(4):
+            golds = ["4", "5", None, "4"]
+            completions = [rf"\boxed{{{number + 2}}}", r"\boxed{5}", "4", r"\boxed{9^{9^{9^9}}}"]
+            batch = {"completions": completions, "columns": {"solution": golds}}
+            assert httpx.post(f"{address}/v1/score", json=batch).status_code == 200
+        yield address
+
+
+@pytest.fixture(params=LOOKS, ids=lambda look: f"{look[0]}-{'dark' if look[1] else 'light'}")
+def browser(request, start):
+    width, dark = request.param
+    with start(width, dark) as driver:
+        driver.look = f"{width}-{'dark' if dark else 'light'}"
+        yield driver
+
+
+@pytest.fixture
+def shots(tmp_path):
+    folder = Path(os.environ.get("PLAUDIT_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def show(driver, url):
+    driver.get_log("performance")  # what the browser did for itself, before
+    driver.get(url)
+    wait_until(lambda: driver.execute_script("return 'ready' in document.documentElement.dataset"))
+
+
+def one(driver, selector):
+    return driver.find_element(By.CSS_SELECTOR, selector)
+
+
+def text(driver, selector):
+    return one(driver, selector).text
+
+
+def write(driver, selector, content):
+    field = one(driver, selector)
+    field.clear()
+    field.send_keys(content)
+
+
+def score(driver, completion, solution):
+    write(driver, "#completion", completion)
+    write(driver, "[name=solution]", solution)
+    one(driver, "#score").click()
+    wait_until(lambda: one(driver, "#score").is_enabled() and text(driver, "#result"))
+    return text(driver, "#result")
+
+
+def whole_page(driver, file):
+    width, height = driver.execute_script(
+        "const page = document.documentElement; return [innerWidth, page.scrollHeight]"
+    )
+    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
+    file.write_bytes(base64.b64decode(taken["data"]))
+
+
+def asked(driver):
+    """The addresses that the page asked for."""
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
+    return [params["request"]["url"] for params in sent]
+
+
+def test_the_page_shows_the_recipe_figures_and_why(browser, url, shots):
+    show(browser, url)
+    assert text(browser, "#name") == "brief-math"
+    assert "format" in text(browser, "#components")
+    assert "counts where accuracy passed" in text(browser, "#components")
+    wait_until(lambda: text(browser, "#ready") == "ready")
+    wait_until(lambda: int(text(browser, "#rows").replace(",", "")) >= 16)
+    assert "bad_gold" in text(browser, "#statuses") and "limit" in text(browser, "#statuses")
+    said = score(browser, r"So it is \boxed{\frac{2}{4}}.", "1/2")
+    assert "is equal to the gold 1/2" in said
+    assert "The text does not start with <think>." in said
+    wait_until(lambda: text(browser, "#rate") != "–", seconds=10)
+    whole_page(browser, shots / f"serve-{browser.look}.png")
+    width, inner = browser.execute_script(
+        "return [document.documentElement.scrollWidth, innerWidth]"
+    )
+    assert width <= inner
+    colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    channels = [int(part) for part in colour.strip("rgb()").split(",")]
+    assert (max(channels) < 60) == browser.look.endswith("dark")
+    assert browser.get_log("browser") == []
+    places = asked(browser)
+    assert places and all(place.startswith((url, "data:")) for place in places)
+
+
+@pytest.fixture
+def desk(start):
+    with start(1280) as driver:
+        yield driver
+
+
+def test_what_a_model_wrote_stays_text(desk, url):
+    show(desk, url)
+    said = score(desk, rf"\boxed{{\text{{{HOSTILE}}}}}", HOSTILE)
+    assert "onerror" in said
+    assert desk.execute_script("return window.broken") is None
+    assert desk.get_log("browser") == []
+
+
+def test_what_cannot_be_scored_says_why(desk, url):
+    show(desk, url)
+    assert "solution 0 must be text" in score(desk, "4", '{"a": 1}')
+
+
+def test_a_guarded_page_asks_for_the_token(desk, shots):
+    with serving(load("trl-math"), token="sesame") as url:
+        show(desk, url)
+        assert one(desk, "#locked").is_displayed()
+        assert "trl-math" not in desk.page_source
+        whole_page(desk, shots / "serve-locked.png")
+        write(desk, "#token", "sesame")
+        one(desk, "#unlock button").click()
+        wait_until(lambda: text(desk, "#name") == "trl-math")
+        assert not one(desk, "#locked").is_displayed()
+        assert "1.0" in score(desk, r"\boxed{4}", "4") or "1" in text(desk, ".total")
+        assert "is equal to the gold 4" in text(desk, "#result")
