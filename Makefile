@@ -6,13 +6,14 @@ BIN := .venv/bin
 READY := .venv/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test bench test-browser test-ray clean
+.PHONY: help demo lint test bench test-browser test-ray test-trainers clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
 	@echo "make test          everything that must be green: lint, types, rooms, tests, coverage"
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
+	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
 	@echo "make lint          the checks that run no test"
 	@echo "make bench         every benchmark; BENCH='--data FILE --write' for real rows, and the tables into docs"
 	@echo "make clean         remove what the others made"
@@ -57,5 +58,19 @@ test-ray: $(READY)
 	@$(BIN)/python -m pip install --quiet --quiet --editable '.[ray]'
 	@$(BIN)/pytest tests/ray
 
+# Trainers want old antlr runtimes, old transformers and a GPU: they live in an environment apart.
+TRAINERS := .venv-trainers
+WANTED := tests/with_trainers/requirements.txt
+$(TRAINERS)/.ready: $(WANTED)
+	@echo "Setting up $(TRAINERS) (once)"
+	@$(PYTHON) -m venv $(TRAINERS)
+	@$(TRAINERS)/bin/pip install --quiet --quiet torch==2.13.0
+	@$(TRAINERS)/bin/pip install --quiet --quiet --no-deps --requirement $(WANTED) --editable .
+	@$(TRAINERS)/bin/pip install --quiet --quiet --no-deps --upgrade --target $(TRAINERS)/rubric verifiers==0.3.1
+	@touch $@
+
+test-trainers: $(TRAINERS)/.ready
+	@$(TRAINERS)/bin/python -m pytest -p no:cacheprovider tests/with_trainers
+
 clean:
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist
+	@rm -rf .venv $(TRAINERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist
