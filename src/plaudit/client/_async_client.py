@@ -19,6 +19,7 @@ from plaudit.client._wire import (
     number,
     replay,
     rows_of,
+    totals_of,
 )
 from plaudit.recipes import RowScore
 
@@ -70,7 +71,7 @@ class AsyncClient(partial[Any]):
 
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
-        return await _rows(self._line, completions, columns, reasons=True)
+        return rows_of(await _scored(self._line, completions, columns, reasons=True))
 
     def reward_funcs(self) -> list[Callable[..., Any]]:
         """A coroutine function for each component, each with its name."""
@@ -106,22 +107,20 @@ def _named(line: "AsyncLine", component: str) -> Callable[..., Any]:
 async def _totals(
     line: "AsyncLine", /, completions: Sequence[Any], **columns: Any
 ) -> list[float | None]:
-    rows = await _rows(line, completions, columns, reasons=False)
-    log_metric = columns.get("log_metric")
-    if callable(log_metric):
-        log_means(line.recipe, rows, log_metric)
-    return [row.total for row in rows]
+    answer = await _scored(line, completions, columns, reasons=False)
+    log_means(line.recipe, answer, columns)
+    return totals_of(answer)
 
 
-async def _rows(
+async def _scored(
     line: "AsyncLine", completions: Sequence[Any], columns: dict[str, Any], reasons: bool
-) -> list[RowScore]:
+) -> Any:
     asked = {"reasons": reasons, "logs": logs_wanted(columns)}
     recipe = await line.known_recipe()
     body = body_of(recipe, completions, columns, line.settings.columns, **asked)
     answer = await line.asked("POST", "/v1/score", body)
     replay(answer, columns)
-    return rows_of(answer)
+    return answer
 
 
 async def _component(

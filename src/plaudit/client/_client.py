@@ -21,6 +21,7 @@ from plaudit.client._wire import (
     number,
     replay,
     rows_of,
+    totals_of,
 )
 from plaudit.recipes import RowScore
 
@@ -28,7 +29,11 @@ from plaudit.recipes import RowScore
 class Client:
     r"""Asks a server for rewards; called, it is the reward function of the recipe's total.
 
-    token, patience, timeout, columns: see `plaudit.client.Settings`
+    url: the server's address, such as "http://rewards:8950"
+    token: what the server wants to see; unless given, what PLAUDIT_TOKEN says
+    patience: seconds in which a request is tried again, where the server is busy or away
+    timeout: seconds that one answer may take; above the server's own deadline
+    columns: the only columns to send; unless given, every one that the recipe takes
 
     It can be pickled, and be called from any thread and after a fork. What it is given that is no
     column the recipe takes is left out; so is what JSON has no form for, unless the recipe needs
@@ -63,15 +68,13 @@ class Client:
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The total of each completion; the mean of each component goes to `log_metric`."""
-        rows = self._rows(completions, columns, reasons=False)
-        log_metric = columns.get("log_metric")
-        if callable(log_metric):
-            log_means(self._line.recipe, rows, log_metric)
-        return [row.total for row in rows]
+        answer = self._scored(completions, columns, reasons=False)
+        log_means(self._line.recipe, answer, columns)
+        return totals_of(answer)
 
     def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
-        return self._rows(completions, columns, reasons=True)
+        return rows_of(self._scored(completions, columns, reasons=True))
 
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
         """A reward function for each component, each with its name, for a trainer's metrics."""
@@ -96,15 +99,15 @@ class Client:
     ) -> None:
         self.close()
 
-    def _rows(
+    def _scored(
         self, completions: Sequence[Any], columns: dict[str, Any], reasons: bool
-    ) -> list[RowScore]:
+    ) -> dict[str, Any]:
         line, logs = self._line, logs_wanted(columns)
         only = line.settings.columns
         body = body_of(line.recipe, completions, columns, only, reasons=reasons, logs=logs)
         answer = line.post("/v1/score", body)
         replay(answer, columns)
-        return rows_of(answer)
+        return answer
 
 
 @dataclass(frozen=True)

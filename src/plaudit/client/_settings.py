@@ -11,11 +11,7 @@ VARIABLE = "PLAUDIT_TOKEN"
 class Settings:
     """Where a server is, and how it is asked.
 
-    url: the server's address
-    token: what it wants to see; unless given, what PLAUDIT_TOKEN says
-    patience: seconds in which a request is tried again, where the server is busy or away
-    timeout: seconds that one answer may take; above the server's own deadline
-    columns: the only columns to send; unless given, every one that the recipe takes
+    See `Client` for what each is.
 
     >>> Settings("http://rewards:8950/")
     Settings(url='http://rewards:8950', patience=120.0, timeout=330.0, columns=None)

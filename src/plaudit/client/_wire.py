@@ -1,7 +1,7 @@
 """What goes over the wire, and what comes back."""
 
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -132,6 +132,15 @@ def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:
     ]
 
 
+def totals_of(answer: Mapping[str, Any]) -> list[float | None]:
+    """The totals of an answer.
+
+    >>> totals_of({"rows": [{"total": 1.0}, {"total": None}]})
+    [1.0, None]
+    """
+    return [number(row["total"]) for row in answer["rows"]]
+
+
 def _score(said: Mapping[str, Any]) -> Score:
     reasons = {name: said[name] for name in REASONS if name in said}
     return Score(number(said["value"]), status=said["status"], **{"why": "", **reasons})
@@ -147,7 +156,7 @@ def number(value: float | str | None) -> float | None:
 
 
 def replay(answer: Mapping[str, Any], columns: Columns) -> None:
-    """Tell the trainer what the rewards logged on the server.
+    """Tell the trainer what the rewards logged on the server, as they would here.
 
     >>> logs = {"extra": [["gold", ["4"]]], "metrics": [["accuracy/timeout", 0.5]]}
     >>> replay({"logs": logs}, {"log_metric": print, "log_extra": print})
@@ -173,17 +182,19 @@ def logs_wanted(columns: Columns) -> bool:
     return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
 
 
-def log_means(
-    recipe: RemoteRecipe, rows: Sequence[RowScore], log_metric: Callable[[str, float], None]
-) -> None:
+def log_means(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns) -> None:
     """Tell the trainer the mean of each component, which the total alone would hide.
 
     >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
-    >>> log_means(recipe, [RowScore(1.0, {"format": Score(1.0, "")})], print)
+    >>> row = {"components": {"format": {"value": 1.0}}}
+    >>> log_means(recipe, {"rows": [row]}, {"log_metric": print})
     math/format 1.0
     """
+    log_metric = columns.get("log_metric")
+    if not callable(log_metric):
+        return
     for name in recipe.components:
-        values = [row.components[name].value for row in rows]
+        values = [number(row["components"][name]["value"]) for row in answer["rows"]]
         counted = [value for value in values if value is not None]
         if counted:
             log_metric(f"{recipe.name}/{name}", sum(counted) / len(counted))
