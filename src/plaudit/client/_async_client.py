@@ -3,7 +3,7 @@ r"""A server as a reward function for event loops."""
 import asyncio
 import json
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -24,11 +24,11 @@ from plaudit.client._wire import (
 from plaudit.recipes import RowScore
 
 
-class AsyncClient(partial[Any]):
+class AsyncClient:
     r"""`Client` for event loops: called, it is a coroutine of each completion's total.
 
-    Trainers tell asynchronous rewards from others by `inspect.iscoroutinefunction`, which is true
-    of a partial of a coroutine function, and of no other object that can be pickled: so it is one.
+    Trainers tell asynchronous rewards from others by `inspect.iscoroutinefunction`, which says yes
+    to what has a function's attributes: so this has them, and its `reward_funcs()` too.
 
     >>> from plaudit.recipes import load
     >>> from plaudit.serve import serving
@@ -40,34 +40,33 @@ class AsyncClient(partial[Any]):
     [1.0]
     """
 
-    _line: "AsyncLine"
-
-    def __new__(
-        cls,
+    def __init__(
+        self,
         url: str,
         *,
         token: str | None = None,
         patience: float = 120.0,
         timeout: float = 330.0,
         columns: Collection[str] | None = None,
-    ) -> "AsyncClient":
-        """Make one; the arguments are those of `Client`."""
-        line = AsyncLine(Settings(url, token, patience, timeout, columns))
-        made = super().__new__(cls, _totals, line)
-        made._line = line
-        return made
-
-    def __reduce__(self) -> Any:
-        given = self._line.settings
-        rest = (given.token, given.patience, given.timeout, given.columns)
-        return _made, (given.url, *rest)
-
-    def __repr__(self) -> str:
-        return f"AsyncClient({self._line.settings.url!r})"
+    ) -> None:
+        self._line = AsyncLine(Settings(url, token, patience, timeout, columns))
 
     @property
     def __name__(self) -> str:
         return self._line.recipe.name
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._line.settings.url!r})"
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """The total of each completion; the mean of each component goes to `log_metric`."""
+        answer = await _scored(self._line, completions, columns, reasons=False)
+        log_means(self._line.recipe, answer, columns)
+        return totals_of(answer)
+
+    __code__ = __call__.__code__
+    __defaults__ = None
+    __kwdefaults__ = None
 
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
@@ -75,7 +74,7 @@ class AsyncClient(partial[Any]):
 
     def reward_funcs(self) -> list[Callable[..., Any]]:
         """A coroutine function for each component, each with its name."""
-        return [_named(self._line, name) for name in self._line.recipe.components]
+        return [AsyncRemoteReward(self._line, name) for name in self._line.recipe.components]
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order."""
@@ -92,24 +91,28 @@ class AsyncClient(partial[Any]):
         await self.close()
 
 
-def _made(
-    url: str, token: str | None, patience: float, timeout: float, columns: Collection[str] | None
-) -> AsyncClient:
-    return AsyncClient(url, token=token, patience=patience, timeout=timeout, columns=columns)
+@dataclass(frozen=True)
+class AsyncRemoteReward:
+    """One component of the server's recipe, as a coroutine function."""
 
+    line: "AsyncLine"
+    component: str
 
-def _named(line: "AsyncLine", component: str) -> Callable[..., Any]:
-    function = partial(_component, line, component)
-    vars(function)["__name__"] = component
-    return function
+    @property
+    def __name__(self) -> str:
+        return self.component
 
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        asked = {"component": self.component, "logs": logs_wanted(columns)}
+        recipe, only = await self.line.known_recipe(), self.line.settings.columns
+        body = body_of(recipe, completions, columns, only, **asked)
+        answer = await self.line.asked("POST", "/v1/rewards", body)
+        replay(answer, columns)
+        return [number(reward) for reward in answer["rewards"]]
 
-async def _totals(
-    line: "AsyncLine", /, completions: Sequence[Any], **columns: Any
-) -> list[float | None]:
-    answer = await _scored(line, completions, columns, reasons=False)
-    log_means(line.recipe, answer, columns)
-    return totals_of(answer)
+    __code__ = __call__.__code__
+    __defaults__ = None
+    __kwdefaults__ = None
 
 
 async def _scored(
@@ -121,17 +124,6 @@ async def _scored(
     answer = await line.asked("POST", "/v1/score", body)
     replay(answer, columns)
     return answer
-
-
-async def _component(
-    line: "AsyncLine", component: str, /, completions: Sequence[Any], **columns: Any
-) -> list[float | None]:
-    asked = {"component": component, "logs": logs_wanted(columns)}
-    recipe = await line.known_recipe()
-    body = body_of(recipe, completions, columns, line.settings.columns, **asked)
-    answer = await line.asked("POST", "/v1/rewards", body)
-    replay(answer, columns)
-    return [number(reward) for reward in answer["rewards"]]
 
 
 class AsyncLine:
