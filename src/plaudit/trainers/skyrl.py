@@ -9,7 +9,7 @@ A row of the dataset has `env_class: "plaudit"` and `reward_spec: {"ground_truth
 from importlib import import_module
 from typing import Any
 
-from plaudit.recipes import RowScore
+from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
 
@@ -29,27 +29,42 @@ def environment_class(recipe: AnyRecipe = None) -> type:
     <class 'plaudit.trainers.skyrl.PlauditEnv'>
     """
     base = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
-    scored_by = chosen(recipe)
+    return type("PlauditEnv", (Episode, base), {"__module__": __name__, "recipe": chosen(recipe)})
 
-    def __init__(self: Any, env_config: Any = None, extras: Any = None) -> None:  # noqa: N807
-        base.__init__(self)
+
+class Episode:
+    r"""One turn: a prompt, an action, its reward.
+
+    >>> class Environment(Episode):
+    ...     recipe = chosen("trl-math")
+    >>> environment = Environment(extras={"reward_spec": {"ground_truth": "4"}})
+    >>> _ = environment.init([{"role": "user", "content": "What is 2 + 2?"}])
+    >>> environment.step(r"\boxed{4}<|im_end|>")["reward"], environment.get_metrics()
+    (1.0, {'accuracy_reward': 1.0, 'skipped': 0.0})
+    """
+
+    recipe: Recipe
+
+    def __init__(self, env_config: Any = None, extras: dict[str, Any] | None = None) -> None:
+        super().__init__()
         self.extras = extras or {}
-        self.metrics = {}
+        self.prompt: Any = None
+        self.metrics: dict[str, float] = {}
 
-    def init(self: Any, prompt: Any) -> tuple[Any, dict[str, Any]]:
+    def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
+        """The first prompt, as it is."""
         self.prompt = prompt
         return prompt, {}
 
-    def step(self: Any, action: str) -> dict[str, Any]:
-        [row] = batch_of(action, self.extras, getattr(self, "prompt", None)).scores(scored_by)
+    def step(self, action: str) -> dict[str, Any]:
+        """What the action is worth; the episode is over."""
+        [row] = batch_of(action, self.extras, self.prompt).scores(self.recipe)
         self.metrics = values_of(row)
         return step_output(row)
 
-    def get_metrics(self: Any) -> dict[str, float]:
+    def get_metrics(self) -> dict[str, float]:
+        """Each component's value by its name."""
         return dict(self.metrics)
-
-    methods = {f.__name__: f for f in (__init__, init, step, get_metrics)}
-    return type("PlauditEnv", (base,), {**methods, "__module__": __name__})
 
 
 def batch_of(action: str, extras: dict[str, Any], prompt: Any = None) -> Batch:
