@@ -14,7 +14,7 @@ from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 from plaudit import AsyncClient, Client
 from plaudit.rewards.trl import accuracy_reward, think_format_reward
 from plaudit.serve import serving
-from plaudit.trainers.trl import Coroutines, reward_funcs
+from plaudit.trainers.trl import reward_funcs
 
 STEPS = 2
 
@@ -134,8 +134,7 @@ def test_a_server_gives_the_same(directly, train, recipe):
 def test_a_server_gives_the_same_on_an_event_loop(directly, train, recipe):
     with serving(recipe) as url:
         client = AsyncClient(url)
-        functions = [Coroutines(f, f.__name__) for f in client.reward_funcs()]
-        assert train(functions, client.reward_weights()) == directly
+        assert train(client.reward_funcs(), client.reward_weights()) == directly
 
 
 def test_rloo_takes_them_too(train, recipe):

@@ -1,12 +1,16 @@
 """verl's own code loads the reward by `pkg://` and calls it."""
 
 import asyncio
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+import verl
+from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from verl import DataProto
+from verl.experimental.reward_loop.reward_loop import migrate_legacy_reward_impl
 from verl.trainer.ppo.reward import get_custom_reward_fn, load_reward_manager
 
 KEYS = ["score", "status", "accuracy_reward", "skipped"]
@@ -85,3 +89,19 @@ def test_without_a_recipe_the_error_says_how_to_choose_one():
     compute_score = get_custom_reward_fn(config())
     with pytest.raises(ValueError, match="PLAUDIT_RECIPE"):
         compute_score(data_source="", solution_str="4", ground_truth="4", extra_info=None)
+
+
+@pytest.mark.parametrize("root", ["reward.", ""], ids=["now", "formerly"])
+def test_the_lines_of_the_documentation_are_verls_own(root):
+    """As the command line of `verl.trainer.main_ppo` reads them."""
+    function = f"{root}custom_reward_function"
+    lines = [
+        f"{function}.path=pkg://plaudit.trainers.verl",
+        f"{function}.name=compute_score",
+        f"+{function}.reward_kwargs.recipe=trl-math",
+    ]
+    folder = Path(verl.__file__).parent / "trainer" / "config"
+    with initialize_config_dir(config_dir=str(folder), version_base=None):
+        read = migrate_legacy_reward_impl(compose("ppo_trainer", overrides=lines))
+    compute_score = get_custom_reward_fn(read)
+    assert compute_score("math", r"\boxed{4}", "4")["score"] == 1.0
