@@ -14,7 +14,7 @@ import plaudit
 from plaudit.cli import main
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NOT_RUN = "# not run here"  # the first line of a block that needs a trainer, a model and a GPU
 
 
