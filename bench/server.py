@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 import httpx
 
+from report import PREPARING
+
 COMMAND = "import sys; from plaudit.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
@@ -24,7 +26,7 @@ class Server:
 
 @contextmanager
 def served(recipe: str, deadline: float | None = None) -> Iterator[Server]:
-    """A server on a free port of this machine, its workers started."""
+    """A server on a free port of this machine, its workers as ready as `fresh_judge` makes them."""
     arguments = ["serve", "--recipe", recipe, "--port", "0", "--log-level", "warning"]
     environment = {**os.environ} | ({"PLAUDIT_DEADLINE": f"{deadline:g}"} if deadline else {})
     process = subprocess.Popen(
@@ -40,6 +42,7 @@ def served(recipe: str, deadline: float | None = None) -> Iterator[Server]:
             sys.exit("the server did not start")
         while httpx.get(f"{found[0]}/readyz").status_code != 200:
             time.sleep(0.05)
+        time.sleep(PREPARING)
         yield Server(found[0], process.pid)
     finally:
         process.terminate()

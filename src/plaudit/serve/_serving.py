@@ -49,6 +49,7 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
     settings: dict[str, Any] = {
         "http": connections(limits.sending),
         "ws": "none",
+        "loop": "asyncio",  # the same whatever is installed; another is no faster for batches
         "lifespan": "on",
         "log_config": None,
         "access_log": False,
