@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 from plaudit.recipes import RowScore
 from plaudit.scores import Score
 from plaudit.trainers import gold_of, response_of
-from plaudit.trainers._rows import ENDS, GOLD_KEYS, STARTS, columns_of, total_of, values_of
+from plaudit.trainers._rows import (
+    ENDS,
+    GOLD_KEYS,
+    STARTS,
+    _overlap,
+    columns_of,
+    gold_in,
+    total_of,
+    values_of,
+)
 
 ENDINGS = st.lists(st.sampled_from([*ENDS, " ", "\n"]), max_size=6).map("".join)
 # A text whose end is plain: it ends neither in a token nor in a piece that one could complete.
@@ -91,6 +100,13 @@ def test_what_is_cut_off_is_an_end_of_the_prompt(text, prompt):
     assert "".join(prompt.split()).endswith("".join(cut.split()))
 
 
+@given(st.text(alphabet="ab", max_size=12), st.text(alphabet="ab", max_size=12))
+def test_the_longest_overlap_is_found(ending, beginning):
+    lengths = range(min(len(ending), len(beginning)) + 1)
+    longest = max(n for n in lengths if ending[len(ending) - n :] == beginning[:n])
+    assert _overlap(ending, beginning) == longest
+
+
 def test_a_long_text_of_special_tokens_takes_no_time():
     assert response_of("4" + "<pad> " * 200_000) == "4"
     assert response_of("ab" * 100_000 + "c", "ab" * 99_000 + "b") == "ab" * 100_000 + "c"
@@ -147,6 +163,7 @@ def test_no_gold(label):
         ({"bbox_2d": np.array([1, 2])}, '{"bbox_2d": [1, 2]}'),
         (["a", 1], '["a", 1]'),
         ({"target": "Paris", "answer": "Lyon"}, "Lyon"),
+        ({"ground_truth": None, "answer": "4"}, "4"),
     ],
 )
 def test_golds_of_every_kind(label, gold):
@@ -183,6 +200,11 @@ def test_a_gold_is_text_or_a_number_or_an_error_that_says_why(label):
     else:
         assert gold is None or isinstance(gold, str | int | float)
         assert gold_of(gold) == gold
+
+
+def test_a_gold_is_found_among_the_fields_of_a_row():
+    assert gold_in({"question": "2 + 2?", "ground_truth": None, "answer": [4]}) == 4
+    assert gold_in({"question": "2 + 2?", "label": "4"}) is None
 
 
 def test_columns_leave_out_what_means_something_else():

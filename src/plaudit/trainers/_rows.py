@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from itertools import islice
 from math import isnan
 from typing import Any
 
@@ -106,7 +107,8 @@ def _prompt_end(text: str, prompt: str) -> int:
     if text.startswith(prompt):
         return len(prompt)
     wanted = "".join(prompt.split())
-    places = [place for place, character in enumerate(text) if not character.isspace()]
+    written = (place for place, character in enumerate(text) if not character.isspace())
+    places = list(islice(written, len(wanted) + max(map(len, STARTS))))
     given = "".join(text[place] for place in places)
     first = next((len(s) for s in STARTS if given.startswith(s) and not wanted.startswith(s)), 0)
     given, places = given[first:], places[first:]
@@ -133,7 +135,7 @@ def _overlap(ending: str, beginning: str) -> int:
     return known
 
 
-# What a dict calls the gold that it holds; the first that it has counts.
+# What a dict calls the gold that it holds; the first that is not None counts.
 # Not "label", which is what a detected box is called.
 GOLD_KEYS = ("ground_truth", "solution", "answer", "expected_answer", "target", "gold")
 _DEEPEST = 8
@@ -173,7 +175,8 @@ def _unwrapped(value: Any) -> Any:
     if isinstance(value, str):
         return _read_json(value)
     if isinstance(value, Mapping):
-        return next((value[key] for key in GOLD_KEYS if key in value), value)
+        held = [value[key] for key in GOLD_KEYS if key in value]
+        return next((one for one in held if one is not None), None) if held else value
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, and tensors
         return value.tolist()
     if isinstance(value, list | tuple) and len(value) <= 1:

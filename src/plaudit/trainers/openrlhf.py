@@ -21,7 +21,7 @@ from plaudit.trainers._rows import Batch, golds_of, response_of, total_of, value
 
 
 def reward_func(
-    queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any]
+    queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **kwargs: Any
 ) -> dict[str, Any]:
     r"""The rewards of a batch by the recipe that PLAUDIT_RECIPE names, as OpenRLHF takes them.
 

@@ -19,7 +19,7 @@ from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, tota
 
 
 async def custom_rm(
-    args: Any, sample: Any, *others: Any, **kwargs: Any
+    args: Any, sample: Any, **kwargs: Any
 ) -> float | dict[str, float] | list[float | dict[str, float]]:
     r"""The reward of a sample, or of each of a list of them, by the recipe PLAUDIT_RECIPE names.
 
