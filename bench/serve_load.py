@@ -1,12 +1,17 @@
 """A server under load: 64 clients, requests of every kind, one in a hundred poisonous.
 
 Each client asks again as soon as it has its answer. Requests hold 1 to 64 rows, most in the
-server's own protocol, some in the shapes of OpenRLHF, slime and verl. A poisonous one has a row
-that runs over the judge's deadline, and no two of those are alike. With --kills, a worker of the
-judge is killed every second meanwhile. Afterwards, every answer is compared with the direct call's.
+server's own protocol, some in the shapes of OpenRLHF, slime and verl. A poisonous one has a row of
+which a CAS would compute for ever, of a few kinds that come again and again, as from a model that
+has fallen in love with them. With --fresh no two are alike: then each costs a worker all its time,
+and when they come faster than the workers can be killed, latency says nothing but how many. With
+--kills, a worker of the judge is killed every second meanwhile. Afterwards, every answer is
+compared with the direct call's; where workers are killed, a poisonous row may be an error instead
+of a timeout, as there were too many deaths on it.
 
-Exits with 1 where an answer is a 5xx, is lost or differs, or where the 99th percentile is above
-twice the deadline of an item.
+Exits with 1 where an answer is a 4xx or 5xx, is lost or differs, or where the 99th percentile is
+above twice the deadline of an item. With --kills or --fresh, that last one is not asked for: a
+poisonous row whose worker is killed begins anew.
 """
 
 import asyncio
@@ -16,6 +21,7 @@ import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
@@ -25,14 +31,21 @@ import httpx
 
 import traffic
 from plaudit.recipes import RowScore, load
-from plaudit.trainers import Batch, openrlhf, slime, verl
+from plaudit.trainers import openrlhf, slime, verl
 from processes import children
 from report import Table, arguments, fresh_judge, seconds, show
 from server import Server, served
 
 RECIPE = "trl-math"
 SIZES = (1, 2, 4, 8, 16, 32, 64)
-POISON = r"So it is $\boxed{{\sum_{{k=1}}^{{{n}}} k^{{k}}}}$."
+POISONS = (
+    r"9^{9^{9^{9}}}",
+    r"\dfrac{5^{\left(5^{\left(5^{\left(5^5\right)}\right)}-4\right)}-5}{16}",
+    r"\gcd(7^{999999} - 1, 3^{999999} - 1)!!",
+    r"\sum_{k=1}^{99999} k^{k}",
+    r"\prod_{k=1}^{5001} (x+k)",
+)
+FRESH = r"\sum_{{k=1}}^{{{n}}} k^{{k}}"
 POISON_GOLD = r"$\sin x + 1$"
 SHAPES: dict[str, ModuleType] = {"/openrlhf": openrlhf, "/slime": slime, "/verl": verl}
 
@@ -43,7 +56,7 @@ class Asked:
 
     path: str
     rows: tuple[int, ...]
-    poison: int | None = None
+    poison: str | None = None
 
 
 @dataclass
@@ -63,13 +76,14 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--poison", type=float, default=0.01, help="share of requests")
     parser.add_argument("--deadline", type=float, default=5.0, help="seconds an item may take")
+    parser.add_argument("--fresh", action="store_true", help="no two poisonous rows alike")
     parser.add_argument("--kills", action="store_true", help="kill a worker every second")
     parser.add_argument("--pool", type=int, default=4_096, help="different rows")
     options = parser.parse_args()
     pool = traffic.step(options.pool // 8, seed=7)
     with served(RECIPE, options.deadline) as server:
         heard = asyncio.run(_load(server, pool, options))
-    wrong = _differing(heard, pool, options.deadline)
+    wrong = _differing(heard, pool, options.deadline, spared=options.kills)
     failed = sum(count for code, count in heard.codes.items() if code >= 500)
     refused = sum(count for code, count in heard.codes.items() if 400 <= code < 500)
     taken = sorted(heard.taken)
@@ -82,7 +96,8 @@ def main() -> None:
     line += [seconds(p50), seconds(p99), seconds(options.deadline)]
     title = f"{options.clients} clients for {options.seconds:g} s"
     show(Table(title, columns, [line]))
-    sys.exit(bool(failed or refused or heard.lost or wrong or p99 > 2 * options.deadline))
+    slow = p99 > 2 * options.deadline and not (options.kills or options.fresh)
+    sys.exit(bool(failed or refused or heard.lost or wrong or slow))
 
 
 async def _load(server: Server, pool: traffic.Step, options: Any) -> Heard:
@@ -90,7 +105,7 @@ async def _load(server: Server, pool: traffic.Step, options: Any) -> Heard:
     limits = httpx.Limits(max_connections=None)
     async with httpx.AsyncClient(base_url=server.url, timeout=120, limits=limits) as http:
         clients = [
-            _client(number, http, pool, heard, end, options.poison)
+            _client(http, pool, heard, end, _requests(number, pool, options))
             for number in range(options.clients)
         ]
         if options.kills:
@@ -99,20 +114,31 @@ async def _load(server: Server, pool: traffic.Step, options: Any) -> Heard:
     return heard
 
 
-async def _client(
-    number: int, http: httpx.AsyncClient, pool: traffic.Step, heard: Heard, end: float, share: float
-) -> None:
+def _requests(number: int, pool: traffic.Step, options: Any) -> Iterator[Asked]:
+    """What one client asks for, one after the other."""
     rng = random.Random(number)
-    poisons = iter(range(50_000 + 500 * number, 10**9))
-    while time.monotonic() < end:
+    for count in range(10**9):
         path = rng.choices(["/v1/score", *SHAPES], weights=[7, 1, 1, 1])[0]
-        poisonous = path == "/v1/score" and rng.random() < share / 0.7
         size = 1 if path == "/slime" else rng.choice(SIZES)
         rows = tuple(rng.randrange(len(pool.solution)) for _ in range(size))
-        asked = Asked(path, rows, next(poisons) if poisonous else None)
+        poison = FRESH.format(n=50_000 + 1_000 * number + count)
+        poison = poison if options.fresh else rng.choice(POISONS)
+        poisonous = path == "/v1/score" and rng.random() < options.poison / 0.7
+        yield Asked(path, rows, poison if poisonous else None)
+
+
+async def _client(
+    http: httpx.AsyncClient,
+    pool: traffic.Step,
+    heard: Heard,
+    end: float,
+    requests: Iterator[Asked],
+) -> None:
+    while time.monotonic() < end:
+        asked = next(requests)
         start = time.monotonic()
         try:
-            answer = await http.post(path, json=_body(asked, pool))
+            answer = await http.post(asked.path, json=_body(asked, pool))
         except httpx.TransportError:
             heard.lost += 1
             continue
@@ -143,12 +169,13 @@ def _body(asked: Asked, pool: traffic.Step) -> dict[str, Any]:
     if asked.path == "/verl":
         return {"data_sources": ["m"] * len(texts), "solution_strs": texts, "ground_truths": golds}
     if asked.poison is not None:
-        completions.append([{"role": "assistant", "content": POISON.format(n=asked.poison)}])
+        content = f"So it is $\\boxed{{{asked.poison}}}$."
+        completions.append([{"role": "assistant", "content": content}])
         golds.append(POISON_GOLD)
     return {"completions": completions, "columns": {"solution": golds}}
 
 
-def _differing(heard: Heard, pool: traffic.Step, deadline: float) -> int:
+def _differing(heard: Heard, pool: traffic.Step, deadline: float, spared: bool) -> int:
     """Answers that are not what the direct call gives."""
     fresh_judge(deadline=deadline)
     recipe = load(RECIPE)
@@ -162,9 +189,9 @@ def _differing(heard: Heard, pool: traffic.Step, deadline: float) -> int:
         return openrlhf.batch_of(body).scores(recipe)
 
     @cache
-    def poisoned() -> RowScore:
-        one = POISON.format(n=next(a.poison for a, _ in heard.answers if a.poison is not None))
-        return Batch([one], {"solution": [POISON_GOLD]}).scores(recipe)[0]
+    def poisoned(poison: str) -> RowScore:
+        body = _body(Asked("/v1/score", (), poison), pool)
+        return recipe(body["completions"], **body["columns"])[0]
 
     wrong = 0
     for asked, answer in heard.answers:
@@ -173,8 +200,12 @@ def _differing(heard: Heard, pool: traffic.Step, deadline: float) -> int:
             wanted = SHAPES[asked.path].reply_of(rows, _body(asked, pool))
             wrong += answer != wanted
         else:
-            rows += [poisoned()] if asked.poison is not None else []
-            wrong += _said(answer) != [_facts(row) for row in rows]
+            said = _said(answer)
+            if asked.poison is not None:
+                like = FRESH.format(n=50_000) if asked.poison not in POISONS else asked.poison
+                rows.append(poisoned(like))
+                said[-1:] = [_facts(rows[-1])] if spared and "error" in said[-1] else said[-1:]
+            wrong += said != [_facts(row) for row in rows]
     return wrong
 
 
