@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import Any, ParamSpec, Protocol, cast
+from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from plaudit.completions import same_length, text_of, texts_of
 
 P = ParamSpec("P")
+T = TypeVar("T")
 
 # What a reward may be given that is not a column: it holds for every row.
 NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
@@ -103,6 +104,28 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
     named = cast("AsyncReward[P]", values)
     named.scores = scores
     return named
+
+
+def as_coroutine_functions(kind: type[T]) -> type[T]:
+    """Make `inspect.iscoroutinefunction` say yes to the objects of a class whose `__call__` is one.
+
+    Trainers ask it. It says yes only to what has a function's attributes; a `functools.partial`
+    would do, but newer trainers call that by the name of what it is a partial of.
+
+    >>> from inspect import iscoroutinefunction
+    >>> @as_coroutine_functions
+    ... class Brief:
+    ...     __name__ = "brief"
+    ...     __annotations__ = {}
+    ...     async def __call__(self, completions, **columns):
+    ...         return [float(len(c) < 9) for c in completions]
+    >>> iscoroutinefunction(Brief())
+    True
+    """
+    call = vars(kind)["__call__"]
+    for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        setattr(kind, name, getattr(call, name))
+    return kind
 
 
 class TextReward(Protocol[P]):

@@ -63,9 +63,6 @@ class TestTrl:
         again = pickle.loads(pickle.dumps(function))
         assert asyncio.run(again(prompts=[""], completions=[RIGHT], solution=["4"])) == [1.0]
 
-    def test_plain_ones_are_those_of_the_recipe(self):
-        assert [f.__name__ for f in trl.reward_funcs("trl-math")] == ["accuracy_reward"]
-
     def test_an_unknown_component_is_named(self, recipe_in_the_environment):
         with pytest.raises(AttributeError, match=r"has no component.*there is total, reas"):
             trl.acuracy_reward  # noqa: B018

@@ -14,7 +14,6 @@ from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 from plaudit import AsyncClient, Client
 from plaudit.rewards.trl import accuracy_reward, think_format_reward
 from plaudit.serve import serving
-from plaudit.trainers.trl import reward_funcs
 
 STEPS = 2
 
@@ -121,7 +120,7 @@ def test_the_rewards_are_those_of_a_direct_call(directly):
 
 
 def test_asynchronous_functions_give_the_same(directly, train, recipe):
-    functions = reward_funcs(recipe, asynchronous=True)
+    functions = recipe.reward_funcs(asynchronous=True)
     assert train(functions, recipe.reward_weights()) == directly
 
 

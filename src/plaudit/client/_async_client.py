@@ -22,8 +22,10 @@ from plaudit.client._wire import (
     totals_of,
 )
 from plaudit.recipes import RowScore
+from plaudit.scores import as_coroutine_functions
 
 
+@as_coroutine_functions
 class AsyncClient:
     r"""`Client` for event loops: called, it is a coroutine of each completion's total.
 
@@ -64,10 +66,6 @@ class AsyncClient:
         log_means(self._line.recipe, answer, columns)
         return totals_of(answer)
 
-    __code__ = __call__.__code__
-    __defaults__ = None
-    __kwdefaults__ = None
-
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
         return rows_of(await _scored(self._line, completions, columns, reasons=True))
@@ -91,6 +89,7 @@ class AsyncClient:
         await self.close()
 
 
+@as_coroutine_functions
 @dataclass(frozen=True)
 class AsyncRemoteReward:
     """One component of the server's recipe, as a coroutine function."""
@@ -109,10 +108,6 @@ class AsyncRemoteReward:
         answer = await self.line.asked("POST", "/v1/rewards", body)
         replay(answer, columns)
         return [number(reward) for reward in answer["rewards"]]
-
-    __code__ = __call__.__code__
-    __defaults__ = None
-    __kwdefaults__ = None
 
 
 async def _scored(

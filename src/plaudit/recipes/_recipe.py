@@ -2,13 +2,12 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from plaudit.recipes._component import Component, check_columns
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
-from plaudit.scores import TROUBLE, Score, values_of
+from plaudit.scores import TROUBLE, Score, as_coroutine_functions, values_of
 
 WORST_FIRST = ("error", "timeout", "limit", "bad_gold")
 COMPLETIONS = ("completions", "completion")  # what a table may call them
@@ -157,7 +156,7 @@ class Recipe:
             _RewardFunction(self._with_gates(component), self.columns)
             for component in self.components
         ]
-        return [function.asynchronous() if asynchronous else function for function in functions]
+        return list(map(_AsyncRewardFunction, functions) if asynchronous else functions)
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order.
@@ -316,19 +315,23 @@ class _RewardFunction:
         scores = self.scores(completions, **columns)
         return values_of(scores, self.__name__, columns.get("log_metric"))
 
-    def asynchronous(self) -> Callable[..., Any]:
-        """The same as a coroutine function; trainers see that a partial of one is one, too."""
-        function = partial(_values_async, self)
-        vars(function)["__name__"] = self.__name__
-        return function
-
     def _last(self, rows: Sequence[Mapping[str, _Settled]]) -> list[Score]:
         settled = [row[self.__name__] for row in rows]
         return [replace(one.score, value=one.counts) for one in settled]
 
 
-async def _values_async(
-    function: _RewardFunction, /, completions: Sequence[Any], **columns: Any
-) -> list[float | None]:
-    rows = await _settled_async(function.components, completions, columns, function.columns)
-    return values_of(function._last(rows), function.__name__, columns.get("log_metric"))
+@as_coroutine_functions
+@dataclass(frozen=True)
+class _AsyncRewardFunction:
+    """The same reward function for an event loop."""
+
+    function: _RewardFunction
+
+    @property
+    def __name__(self) -> str:
+        return self.function.__name__
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        of = self.function
+        rows = await _settled_async(of.components, completions, columns, of.columns)
+        return values_of(of._last(rows), self.__name__, columns.get("log_metric"))

@@ -9,58 +9,16 @@ Every component of the recipe that PLAUDIT_RECIPE names is a function of this mo
 component's name, and with `_async` behind it a coroutine function. `total` and `total_async` are
 the whole recipe as one function, weights included.
 
-In a script, `recipe.reward_funcs()` and `recipe.reward_weights()` are what `GRPOTrainer` takes; for
-asynchronous rewards under their own names in every version of TRL, take `reward_funcs` from here.
+In a script, `recipe.reward_funcs()` and `recipe.reward_weights()` are what `GRPOTrainer` takes.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._chosen import chosen
 
 _ASYNC = "_async"
-
-
-def reward_funcs(
-    recipe: AnyRecipe = None, *, asynchronous: bool = False
-) -> list[Callable[..., Any]]:
-    """A reward function for each component, which TRL's metrics call by the component's name.
-
-    >>> import inspect
-    >>> [accuracy] = reward_funcs("trl-math", asynchronous=True)
-    >>> accuracy.__name__, inspect.iscoroutinefunction(accuracy)
-    ('accuracy_reward', True)
-    """
-    functions = chosen(recipe).reward_funcs(asynchronous=asynchronous)
-    return [Coroutines(f, f.__name__) for f in functions] if asynchronous else functions
-
-
-class Coroutines:
-    r"""A coroutine function by another name, which can be pickled.
-
-    TRL from 1.16 on calls a partial by the name of what it is a partial of, and so would call
-    every component the same. TRL before asks `inspect.iscoroutinefunction`, which says yes only
-    to what has a function's attributes.
-
-    >>> import asyncio
-    >>> from plaudit.rewards.trl import accuracy_reward_async
-    >>> accuracy = Coroutines(accuracy_reward_async, "accuracy")
-    >>> accuracy.__name__, asyncio.run(accuracy([r"\boxed{4}"], solution=["4"]))
-    ('accuracy', [1.0])
-    """
-
-    def __init__(self, function: Callable[..., Any], name: str) -> None:
-        self.function = function
-        self.__name__ = name
-        self.__annotations__: dict[str, Any] = {}
-
-    async def __call__(self, *args: Any, **columns: Any) -> Any:
-        return await self.function(*args, **columns)
-
-    __code__ = __call__.__code__
-    __defaults__ = None
-    __kwdefaults__ = None
 
 
 def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
@@ -100,7 +58,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     except ValueError as error:
         raise AttributeError(f'{__name__} has no "{name}": {error}') from error
     for asynchronous in (False, True):
-        for function in reward_funcs(recipe, asynchronous=asynchronous):
+        for function in recipe.reward_funcs(asynchronous=asynchronous):
             if function.__name__ + _ASYNC * asynchronous == name:
                 return function
     known = ", ".join(["total", *(component.name for component in recipe.components)])
