@@ -1,6 +1,7 @@
 """What the benchmarks share: timing in turns, a judge that remembers nothing, Markdown tables."""
 
 import argparse
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ import plaudit
 from plaudit.judge import Pair, _normal, judge
 
 T = TypeVar("T")
-PREPARING = 5.0  # seconds, more than workers need
+
+# Seconds in which workers prepare themselves, as while a trainer generates: more than they need.
+PREPARING = float(os.environ.get("BENCH_PREPARING", "5"))
 
 
 @dataclass(frozen=True)
@@ -58,16 +61,14 @@ def best_in_turns(runs: Mapping[str, Callable[[], object]], repeat: int) -> dict
 
 
 def fresh_judge(**settings: float) -> None:
-    """A shared judge that remembers nothing, its workers started: a run, between two steps.
+    """A shared judge that remembers nothing, its workers started.
 
-    Workers start once a run, not once a step; `start.py` measures that. They prepare themselves
-    while they have nothing to do, as between two steps of a trainer. What they have seen here does
-    not occur in any benchmark.
+    Workers start once a run, not once a step; `start.py` measures that. What they have seen here
+    does not occur in any benchmark.
     """
     plaudit.configure(**settings)  # type: ignore[arg-type]
     _normal._normalise.cache_clear()
     judge([Pair(rf"$\tan({number} y) + z$", rf"$z - \tan(-{number} y)$") for number in range(64)])
-    time.sleep(PREPARING)
 
 
 def seconds(value: float) -> str:

@@ -2,7 +2,8 @@
 
 Each batch is judged four times by `plaudit.rewards.trl.accuracy_reward`:
 
-    cold       nothing is remembered; the workers run, since they start once in a training run
+    cold       nothing is remembered; the workers run, since they start once in a training run,
+               and have had a moment, in which a trainer generates, to prepare themselves
     again      the same batch
     shuffled   the same rows in another order
     reworded   new completions that come to answers known from the batch before, as in training
@@ -12,13 +13,14 @@ best of --repeat, taken in turns. With --data, all rows of a JSON-lines file wit
 `gold` are one more batch, in which no row has a group.
 """
 
+import time
 from math import inf
 from pathlib import Path
 
 import plain_loop
 import traffic
 from plaudit.rewards.trl import accuracy_reward
-from report import Table, arguments, fresh_judge, seconds, show, timed, times
+from report import PREPARING, Table, arguments, fresh_judge, seconds, show, timed, times
 
 
 def main() -> None:
@@ -53,6 +55,7 @@ def measured(
     loop, trl, trl_reward = inf, inf, plain_loop.trl_reward()
     for turn in range(repeat):
         fresh_judge()
+        time.sleep(PREPARING)
         for run, rows in runs.items():
             columns = rows.completions, rows.solution
             taken, rewards[run] = timed(lambda columns=columns: accuracy_reward(*columns))

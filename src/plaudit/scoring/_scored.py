@@ -21,7 +21,20 @@ AT_ONCE = 1024  # rows that are held with their texts
 
 @dataclass(frozen=True, slots=True)
 class ScoredFolder:
-    """What a run wrote. `run` is what run.json holds."""
+    """What a run wrote. `run` is what run.json holds.
+
+    >>> import tempfile
+    >>> from plaudit.recipes import load
+    >>> from plaudit.scoring import score_table
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.jsonl").write_text('{"completion": "<think>Hm.</think>", "solution": "4"}')
+    >>> _ = score_table([folder / "a.jsonl"], load("trl-reasoning"), folder / "scored")
+    >>> scored = open_scored(folder / "scored")
+    >>> scored.components
+    ('reasoning_accuracy_reward', 'think_format_reward')
+    >>> [batch.to_pylist() for _, batch in scored.batches(["row_id", "total"])]
+    [[{'row_id': 0, 'total': 1.0}]]
+    """
 
     path: Path
     parts: tuple[Path, ...]
