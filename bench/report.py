@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import plaudit
-from plaudit.judge import Pair, _normal, judge
+from plaudit.judge import Pair, _algebra, _normal, judge
 
 T = TypeVar("T")
 
@@ -68,6 +68,7 @@ def fresh_judge(**settings: float) -> None:
     """
     plaudit.configure(**settings)  # type: ignore[arg-type]
     _normal._normalise.cache_clear()
+    _algebra.shape.cache_clear()
     judge([Pair(rf"$\tan({number} y) + z$", rf"$z - \tan(-{number} y)$") for number in range(64)])
 
 

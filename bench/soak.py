@@ -20,7 +20,7 @@ from report import Table, arguments, fresh_judge, seconds, show, timed
 
 BATCH = 64
 SLACK = 30.0  # seconds that a batch may take over its deadlines, on a busy machine
-GROWTH = 200.0  # MiB that the parent may grow: the cache alone may hold 64 MiB of text
+GROWTH = 400.0  # MiB that the parent may grow: the cache alone may hold 256 MiB of text
 ATOMS = ["x", "y", "n", r"\pi", "e", "i", r"\infty", r"\text{cm}", r"\emptyset", "A", r"\alpha"]
 NUMBERS = ["0", "1", "-1", "2", "7", "0.5", ".25", "12", "1,234", "3.14159", "999999", "10^{9}"]
 FORMS = [

@@ -11,6 +11,7 @@ What the grammar here does not know is undecided, and so is what math-verify rea
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from math import isqrt, pi, prod
 from typing import NamedTuple
 
@@ -58,6 +59,7 @@ class UndecidedError(Exception):
     """Not in the grammar."""
 
 
+@lru_cache(maxsize=8192)
 def shape(text: str) -> Shape | None:
     r"""What `text` is; None where the grammar does not know it.
 

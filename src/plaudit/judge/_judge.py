@@ -56,9 +56,7 @@ class Judge:
         self._texts: dict[Rule, Cache[tuple[str, str], Verdict]] = {
             rule: Cache(entries, size // 4) for rule in Rule
         }
-        self._readings: dict[Rule, Cache[str, Reading]] = {
-            rule: Cache(entries, size // 8) for rule in Rule
-        }
+        self._golds: Cache[str, Reading] = Cache(entries, size // 4)
         self._items: Cache[Item, Verdict] = Cache(entries, size // 4)
         self._pool: Pool | None = None
         self._lock = threading.Lock()
@@ -109,12 +107,12 @@ class Judge:
         if pool is not None:
             pool.abandon()
 
-    def _read(self, text: str, rule: Rule) -> Reading:
-        cache = self._readings[rule]
-        reading = cache.get(text)
+    def _gold(self, text: str) -> Reading:
+        """The reading of a gold, which every completion of a group has."""
+        reading = self._golds.get(text)
         if reading is None:
-            reading = read(text, rule)
-            cache.put(text, reading, text)
+            reading = read(text, Rule.ANYWHERE)
+            self._golds.put(text, reading, text)
         return reading
 
 
@@ -162,8 +160,7 @@ class Session:
 
     def _without_a_worker(self, pair: Pair, start: float) -> "Verdict | Item":
         """The verdict, or what a worker needs for it."""
-        gold = self._judge._read(pair.gold, Rule.ANYWHERE)
-        answer = self._judge._read(pair.answer, pair.rule)
+        gold, answer = self._judge._gold(pair.gold), read(pair.answer, pair.rule)
         status, method = _decide(answer, gold)
         if status is not None:
             seconds = time.perf_counter() - start

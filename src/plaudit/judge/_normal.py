@@ -31,6 +31,7 @@ def normalise(piece: Piece, rule: Rule) -> str:
     return _normalise(opened(piece), rule is Rule.ANYWHERE)
 
 
+@lru_cache(maxsize=16)
 def opened(piece: Piece) -> str:
     r"""What stands in the piece's boxes; the piece as it is where it has none.
 

@@ -31,7 +31,7 @@ class Settings:
     memory: int = 1024
     workers: int = min(_cores(), 4)
     cache: int = 200_000
-    cache_memory: int = 64
+    cache_memory: int = 256
 
     def __post_init__(self) -> None:
         for field in fields(self):
