@@ -147,7 +147,27 @@ def test_clients_can_be_pickled(url, client):
     assert (function.__name__, inspect.iscoroutinefunction(function)) == ("format", True)
 
 
-def test_threads_and_forks_can_share_a_client(client):
+FORKING = """
+import os, sys
+from plaudit import Client
+
+client = Client(sys.argv[1])
+batch = {"answer": ["4", "4"], "completion_ids": [[1], [2]]}
+ask = lambda: client([r"\\boxed{4}", r"\\boxed{5}"], **batch)
+mine = ask()
+if child := os.fork():
+    theirs = os.waitpid(child, 0)[1]
+    sys.exit(0 if theirs == 0 and ask() == mine else 1)
+os._exit(0 if ask() == mine else 1)
+"""
+
+
+def test_a_fork_has_connections_of_its_own(url):
+    ended = subprocess.run([sys.executable, "-c", FORKING, url], timeout=60)
+    assert ended.returncode == 0
+
+
+def test_threads_and_processes_can_share_a_client(client):
     direct = [row.total for row in RECIPE(**BATCH)]
     assert client(**BATCH) == direct
     answers = []
