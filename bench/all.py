@@ -1,6 +1,6 @@
 """Every benchmark, one after another, and their tables into the documentation.
 
-    python bench/all.py --data ../shared/data/math.jsonl --write
+    python bench/all.py --data rollouts.jsonl --write
 
 Each runs in a process of its own and prints Markdown. With --write, the tables replace what stands
 between the two marker comments in docs/performance.md, and those of the engines what stands there
