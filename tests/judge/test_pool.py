@@ -117,18 +117,27 @@ def alive(process):
         return False
 
 
-def test_an_item_on_which_every_worker_dies_is_an_error(pool):
+def kill_workers_until(pool, future, every):
+    while not future.done():
+        time.sleep(every)
+        for worker in nursery_and_workers(pool)[1]:
+            os.kill(worker, signal.SIGKILL)
+
+
+def test_an_item_that_had_its_time_has_timed_out_though_its_workers_were_killed(pool):
     """It is tried again, but not for ever: until it had twice its time."""
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
     future = pool.submit(BOMB)
-    while not future.done():
-        time.sleep(0.5)
-        for worker in nursery_and_workers(pool)[1]:
-            os.kill(worker, signal.SIGKILL)
-    status, why, _, seconds = future.result()
-    assert status == "error"
-    assert why.endswith("workers died on it")
-    assert seconds >= 2 * DEADLINE
+    kill_workers_until(pool, future, every=0.5)
+    assert future.result() == ("timeout", "", "", DEADLINE)
+
+
+def test_an_item_on_which_every_worker_dies_is_an_error(pool, monkeypatch):
+    monkeypatch.setattr(_pool, "ATTEMPTS", 3)
+    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    future = pool.submit(BOMB)
+    kill_workers_until(pool, future, every=0.2)
+    assert future.result()[:2] == ("error", "3 workers died on it")
 
 
 def test_many_threads_share_the_workers(pool):

@@ -290,14 +290,22 @@ class Dispatcher:
         self._queue.extendleft(reversed(worker.tasks))
 
     def _gives_up(self, task: Task, worker: Worker) -> bool:
-        """Whether too many workers died on an item, or it had twice its time with them."""
+        """Whether an item had twice its time with workers that died, or too many of them died.
+
+        Who had its time and was not done has timed out, whatever its workers died of: a verdict
+        should not tell whether somebody killed workers meanwhile.
+        """
+        deadline = self._settings.deadline
         task.deaths += 1
-        task.seconds += time.monotonic() - (worker.due - self._settings.deadline)
-        if task.deaths < ATTEMPTS and task.seconds < 2 * self._settings.deadline:
-            return False
-        why = f"{task.deaths} workers died on it"
-        self._settle(task, (Status.ERROR.value, why, "", task.seconds))
-        return True
+        task.seconds += time.monotonic() - (worker.due - deadline)
+        if task.seconds >= 2 * deadline:
+            self._settle(task, (Status.TIMEOUT.value, "", "", deadline))
+            return True
+        if task.deaths >= ATTEMPTS:
+            why = f"{task.deaths} workers died on it"
+            self._settle(task, (Status.ERROR.value, why, "", task.seconds))
+            return True
+        return False
 
     def _spawn(self) -> None:
         if self._nursery is None:
