@@ -54,8 +54,12 @@ test-browser: $(READY)
 		echo "the browser tests need: apt-get install chromium chromium-driver" >&2; exit 1; }
 	@$(BIN)/pytest tests/browser
 
-test-ray: $(READY)
+RAY := .venv/.ray
+$(RAY): $(READY)
 	@$(BIN)/python -m pip install --quiet --quiet --editable '.[ray]'
+	@touch $@
+
+test-ray: $(RAY)
 	@$(BIN)/pytest tests/ray
 
 # Trainers want old antlr runtimes, old transformers and a GPU: they live in an environment apart.

@@ -1,8 +1,13 @@
 """What tests of several rooms share."""
 
+import signal
 from pathlib import Path
 
 import pytest
+
+# A shell makes what runs in its background ignore Ctrl-C, and so what that starts, which some tests
+# interrupt. Whoever has a handler of its own starts others without one.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -138,7 +138,10 @@ def test_a_sender_of_drops_is_told_so(small):
 def test_a_second_request_on_a_connection_is_timed_too(small):
     with connected(small) as connection:
         connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
-        assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+        first = b""
+        while not first.endswith(b"}"):  # its head and its body may come apart
+            first += connection.recv(65536)
+        assert first.startswith(b"HTTP/1.1 200")
         connection.sendall(b"GET /healthz HTTP/1.1\r\nhos")
         assert said(connection).startswith("HTTP/1.1 408 ")
 
