@@ -6,7 +6,7 @@ Each reward is written as a function that gives a `Score` for each row: a value 
 """
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -192,6 +192,20 @@ def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> 
         for status in TROUBLE:
             log_metric(f"{name}/{status}", count[status] / len(scores))
     return [score.value for score in scores]
+
+
+def log_means(
+    recipe: str, components: Mapping[str, Sequence[float | None]], log_metric: object
+) -> None:
+    """Tell the trainer the mean of each component, which a total alone would hide.
+
+    >>> log_means("math", {"accuracy": [1.0, 0.0, None], "format": [None]}, print)
+    math/accuracy 0.5
+    """
+    for name, values in components.items():
+        counted = [value for value in values if value is not None]
+        if counted and callable(log_metric):
+            log_metric(f"{recipe}/{name}", sum(counted) / len(counted))
 
 
 def explain(reward: Any, completion: Any, solution: Any = None, **columns: Any) -> Score:

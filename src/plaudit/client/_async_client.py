@@ -14,7 +14,7 @@ from plaudit.client._trying import Attempts
 from plaudit.client._wire import (
     RemoteRecipe,
     body_of,
-    log_means,
+    components_of,
     logs_wanted,
     number,
     replay,
@@ -22,7 +22,7 @@ from plaudit.client._wire import (
     totals_of,
 )
 from plaudit.recipes import RowScore
-from plaudit.scores import as_coroutine_functions
+from plaudit.scores import as_coroutine_functions, log_means
 
 
 @as_coroutine_functions
@@ -63,7 +63,8 @@ class AsyncClient:
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The total of each completion; the mean of each component goes to `log_metric`."""
         answer = await _scored(self._line, completions, columns, reasons=False)
-        log_means(self._line.recipe, answer, columns)
+        recipe = self._line.recipe
+        log_means(recipe.name, components_of(recipe, answer), columns.get("log_metric"))
         return totals_of(answer)
 
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:

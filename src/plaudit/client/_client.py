@@ -16,7 +16,7 @@ from plaudit.client._trying import Attempts
 from plaudit.client._wire import (
     RemoteRecipe,
     body_of,
-    log_means,
+    components_of,
     logs_wanted,
     number,
     replay,
@@ -24,6 +24,7 @@ from plaudit.client._wire import (
     totals_of,
 )
 from plaudit.recipes import RowScore
+from plaudit.scores import log_means
 
 
 class Client:
@@ -69,7 +70,8 @@ class Client:
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The total of each completion; the mean of each component goes to `log_metric`."""
         answer = self._scored(completions, columns, reasons=False)
-        log_means(self._line.recipe, answer, columns)
+        recipe = self._line.recipe
+        log_means(recipe.name, components_of(recipe, answer), columns.get("log_metric"))
         return totals_of(answer)
 
     def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:

@@ -182,19 +182,14 @@ def logs_wanted(columns: Columns) -> bool:
     return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
 
 
-def log_means(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns) -> None:
-    """Tell the trainer the mean of each component, which the total alone would hide.
+def components_of(recipe: RemoteRecipe, answer: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """The values of each component.
 
     >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
-    >>> row = {"components": {"format": {"value": 1.0}}}
-    >>> log_means(recipe, {"rows": [row]}, {"log_metric": print})
-    math/format 1.0
+    >>> components_of(recipe, {"rows": [{"components": {"format": {"value": 1.0}}}]})
+    {'format': [1.0]}
     """
-    log_metric = columns.get("log_metric")
-    if not callable(log_metric):
-        return
-    for name in recipe.components:
-        values = [number(row["components"][name]["value"]) for row in answer["rows"]]
-        counted = [value for value in values if value is not None]
-        if counted:
-            log_metric(f"{recipe.name}/{name}", sum(counted) / len(counted))
+    return {
+        name: [number(row["components"][name]["value"]) for row in answer["rows"]]
+        for name in recipe.components
+    }

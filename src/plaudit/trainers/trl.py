@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
+from plaudit.scores import log_means
 from plaudit.trainers._chosen import chosen
 
 _ASYNC = "_async"
@@ -69,9 +70,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def _totals(recipe: Recipe, rows: Sequence[RowScore], log_metric: object) -> list[float | None]:
-    for component in recipe.components if callable(log_metric) else ():
-        values = [row.components[component.name].value for row in rows]
-        counted = [value for value in values if value is not None]
-        if counted and callable(log_metric):
-            log_metric(f"{recipe.name}/{component.name}", sum(counted) / len(counted))
+    names = [component.name for component in recipe.components]
+    values = {name: [row.components[name].value for row in rows] for name in names}
+    log_means(recipe.name, values, log_metric)
     return [row.total for row in rows]
