@@ -2,9 +2,11 @@
 
 import os
 import signal
+import socket
 import threading
 import time
-from concurrent.futures import wait
+from collections import deque
+from concurrent.futures import Future, wait
 from pathlib import Path
 
 import pytest
@@ -184,6 +186,20 @@ def test_work_that_nobody_waits_for_is_stopped():
         assert statuses(pool, item("0"), timeout=10) == ["different"]
     finally:
         pool.close()
+
+
+def test_a_worker_is_not_timed_for_items_that_nobody_wants():
+    here, there = socket.socketpair()
+    with here, there:
+        dispatcher = _pool.Dispatcher(Settings(), deque(), here)
+        worker = _pool.Worker(1, there, ready=True)
+        dispatcher._workers[1] = worker
+        cancelled = Future()
+        cancelled.cancel()
+        dispatcher._queue.append(_pool.Task(item("0"), [cancelled]))
+        dispatcher._give(worker)
+        assert worker.due == float("inf")
+        assert not worker.tasks
 
 
 def test_closing_stops_every_process_and_fails_what_waits(pool):

@@ -244,6 +244,8 @@ class Dispatcher:
                 worker.tasks.append(task)
             else:
                 self._drop(task)
+        if not worker.tasks:
+            return
         worker.due = self._due()
         try:
             worker.connection.sendall(pack([task.item for task in worker.tasks]))
