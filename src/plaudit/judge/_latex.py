@@ -11,6 +11,7 @@ from plaudit.judge._match import (
     FAR,
     FINAL_ANSWER,
     FINAL_ANSWER_IS,
+    HOPE,
     Links,
     Match,
     apart,
@@ -23,7 +24,6 @@ BOX = "\\boxed{"
 OPENINGS = ("$", r"\[", r"\(")  # a backslash before one of these takes its meaning away
 PERCENT = re.compile(r"\s*+(\\?%|[Pp]ercent|[Pp]ct)?")
 PERCENTAGE = re.compile(r"\s*+(\\?%|[Pp]ercent(?:age)?+|[Pp]ct)?")
-HOPE = re.compile(r"\.?\s?I hope")
 JOIN = re.compile(r"\s*+(?:,?and|,?or|,)")
 OPENING = {  # what closes an environment, and what opens it
     "$": r"\$",

@@ -11,6 +11,7 @@ FINAL_ANSWER_IS = re.compile(r"(?i:final answer is):?")
 IS = re.compile(r"(?<!\s)(\s++)is:?")
 SPACE = re.compile(r"\s*+")
 FAR = 100  # characters at the most between `final answer` and `is`
+HOPE = re.compile(r"\.?\s?I hope")
 
 
 class Match(NamedTuple):

@@ -10,6 +10,7 @@ from plaudit.judge._match import (
     FAR,
     FINAL_ANSWER,
     FINAL_ANSWER_IS,
+    HOPE,
     Links,
     Match,
     apart,
@@ -35,7 +36,6 @@ OPERATOR = re.compile(r"[+\-*×/^()÷]")
 LONGEST_INTEGER = 4_300  # digits: Python itself refuses to read longer integers
 ZEROS_FIRST = re.compile(r"-0+[1-9]\d*")
 EQUALS = re.compile(r"\s*+=")
-HOPE = re.compile(r"\.?\s?I hope")
 
 
 class Number(NamedTuple):
