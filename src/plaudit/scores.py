@@ -33,6 +33,9 @@ class Score:
     answer, gold: what was read as answer and as gold
     method: what decided
     status: "scored", or the judge's word for what came of comparing
+    right: whether the completion is right by the reward's own rule; None where the reward does not
+        say so (a format, a length), or where nothing could be compared
+    ungated: what the value would be without the gate of its recipe; None where no gate held it back
 
     >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
     1.0
@@ -44,6 +47,8 @@ class Score:
     gold: str | None = None
     method: str = ""
     status: str = "scored"
+    right: bool | None = None
+    ungated: float | None = None
 
 
 class Reward(Protocol[P]):
