@@ -1,10 +1,15 @@
-"""The golden calls: what each function must give, where they are beside the project."""
+"""The golden calls: what each function must give, call by call."""
 
 import importlib
 import json
 import math
+from collections import Counter
+from pathlib import Path
 
 import pytest
+
+GOLDEN = Path(__file__).parent / "golden"
+CALLS = [json.loads(line) for line in (GOLDEN / "rewards.jsonl").open(encoding="utf-8")]
 
 
 def same(got, want):
@@ -15,17 +20,17 @@ def same(got, want):
     return isinstance(got, float) and math.isclose(got, want, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("system", ["canoe", "vlm_r1"])
-def test_golden_calls(shared, monkeypatch, system):
-    monkeypatch.chdir(shared / "golden")  # image paths are relative to it
-    calls = map(json.loads, (shared / "golden/rewards.jsonl").open(encoding="utf-8"))
-    module = importlib.import_module(f"plaudit.rewards.{system}")
-    wrong = [
-        call
-        for call in calls
-        if call["system"] == system
-        and not same(
-            getattr(module, call["function"])(*call["args"], **call["kwargs"]), call["expected"]
-        )
-    ]
-    assert not wrong
+def result_of(call):
+    module = importlib.import_module(f"plaudit.rewards.{call['system']}")
+    return getattr(module, call["function"])(*call["args"], **call["kwargs"])
+
+
+def test_every_golden_call_is_there():
+    assert Counter(call["system"] for call in CALLS) == {"canoe": 441, "vlm_r1": 885}
+
+
+@pytest.mark.parametrize("name", sorted({f"{c['system']}.{c['function']}" for c in CALLS}))
+def test_golden_calls(monkeypatch, name):
+    monkeypatch.chdir(GOLDEN)  # image paths are relative to it
+    calls = [call for call in CALLS if f"{call['system']}.{call['function']}" == name]
+    assert [call for call in calls if not same(result_of(call), call["expected"])] == []
