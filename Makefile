@@ -2,15 +2,18 @@
 NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3.11 python3 python3.12 python3.13 python3.14; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && echo $$python && break; done)
-BIN := .venv/bin
-READY := .venv/.ready
+# An environment belongs to a version of Python: `make test PYTHON=python3.13` sets it up anew.
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test bench test-browser test-ray test-trainers clean
+.PHONY: help demo lint test test-long bench test-browser test-ray test-trainers clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
-	@echo "make test          everything that must be green: lint, types, rooms, tests, coverage"
+	@echo "make test          lint, types, rooms, and the tests that one waits for"
+	@echo "make test-long     every test, the long comparisons, kills and benchmarks too, and coverage"
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
 	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
@@ -21,8 +24,8 @@ help:
 $(READY): pyproject.toml
 	@$(or $(PYTHON),false) -c '$(NEW_ENOUGH)' || { \
 		echo "plaudit needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
-	@echo "Setting up .venv (once)"
-	@$(PYTHON) -m venv .venv
+	@echo "Setting up $(VENV) (once)"
+	@[ -e $@ ] || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,serve,client,dev]'
 	@touch $@
 
@@ -42,6 +45,9 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 test: lint
+	@$(BIN)/pytest -m 'not long' --numprocesses 2
+
+test-long: $(READY)
 	@$(BIN)/pytest --cov
 
 bench: $(READY)
@@ -54,7 +60,7 @@ test-browser: $(READY)
 		echo "the browser tests need: apt-get install chromium chromium-driver" >&2; exit 1; }
 	@$(BIN)/pytest tests/browser
 
-RAY := .venv/.ray
+RAY := $(VENV)/.ray
 $(RAY): $(READY)
 	@$(BIN)/python -m pip install --quiet --quiet --editable '.[ray]'
 	@touch $@
@@ -77,4 +83,4 @@ test-trainers: $(TRAINERS)/.ready
 	@$(TRAINERS)/bin/python -m pytest -p no:cacheprovider tests/with_trainers
 
 clean:
-	@rm -rf .venv $(TRAINERS) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist
+	@rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist
