@@ -1,12 +1,9 @@
 """Every part of a text that a reward reads, and how long finding it may take."""
 
-import time
-
 import pytest
 
+from growth import exponent
 from plaudit import extract
-
-MEGABYTE = 1_000_000
 
 
 def test_tags_span_lines_and_are_stripped():
@@ -190,24 +187,24 @@ def test_no_box_list(text):
 
 
 HOSTILE = {
-    "one letter": "a" * MEGABYTE,
-    "openings": "<answer>" * (MEGABYTE // 8),
-    "pairs": "<answer></answer>" * (MEGABYTE // 17),
-    "thoughts": "<think></think>" * (MEGABYTE // 15),
-    "space": "<think>a</think>" + " " * MEGABYTE,
-    "seams": "</think> " * (MEGABYTE // 9),
-    "fences": "```" * (MEGABYTE // 3),
-    "json fences": "```json" * (MEGABYTE // 7),
-    "nesting": "```json" + "[" * MEGABYTE + "```",
-    "line ends": "a \n" * (MEGABYTE // 3),
-    "options": "".join(f"{chr(65 + i % 26)}. " for i in range(MEGABYTE // 3)),
-    "lists": "[{" * (MEGABYTE // 2),
-    "half boxes": '[{"bbox_2d"' * (MEGABYTE // 11),
-    "half int boxes": "[1,2,3," * (MEGABYTE // 7),
-    "digits": "[" + "1" * MEGABYTE + ",2,3,4]",
-    "fractions": r"\frac{" * (MEGABYTE // 6),
-    "nulls": "\0" * MEGABYTE,
-    "lone surrogates": "\ud800" * MEGABYTE,
+    "one letter": lambda size: "a" * size,
+    "openings": lambda size: "<answer>" * (size // 8),
+    "pairs": lambda size: "<answer></answer>" * (size // 17),
+    "thoughts": lambda size: "<think></think>" * (size // 15),
+    "space": lambda size: "<think>a</think>" + " " * size,
+    "seams": lambda size: "</think> " * (size // 9),
+    "fences": lambda size: "```" * (size // 3),
+    "json fences": lambda size: "```json" * (size // 7),
+    "nesting": lambda size: "```json" + "[" * size + "```",
+    "line ends": lambda size: "a \n" * (size // 3),
+    "options": lambda size: "".join(f"{chr(65 + i % 26)}. " for i in range(size // 3)),
+    "lists": lambda size: "[{" * (size // 2),
+    "half boxes": lambda size: '[{"bbox_2d"' * (size // 11),
+    "half int boxes": lambda size: "[1,2,3," * (size // 7),
+    "digits": lambda size: "[" + "1" * size + ",2,3,4]",
+    "fractions": lambda size: r"\frac{" * (size // 6),
+    "nulls": lambda size: "\0" * size,
+    "lone surrogates": lambda size: "\ud800" * size,
 }
 
 
@@ -226,16 +223,17 @@ HOSTILE = {
         ),
     ],
 )
-def test_a_megabyte_of_anything_is_quick(find, text):
-    start = time.perf_counter()
-    find(text)
-    assert time.perf_counter() - start < 1.0  # 0.2 s and less on a quiet machine
+def test_time_grows_with_the_length_and_no_faster(find, text):
+    assert exponent(find, text, short=60_000) < 1.6
 
 
 @pytest.mark.parametrize(
     "unit", ['["a" ', "{", '[{"a":"', "(", '["\\', "['", '"\\', "[tru", "[“", "{a "]
 )
 def test_repairing_broken_json_is_bounded(unit):
-    start = time.perf_counter()
-    extract.box_list("```json [" + unit * (9_000 // len(unit)) + "```")
-    assert time.perf_counter() - start < 2.0  # json-repair alone takes up to a minute
+    """json-repair alone takes up to a minute, and four times as long for twice the length."""
+
+    def broken(length):
+        return "```json [" + unit * (length // len(unit)) + "```"
+
+    assert exponent(extract.box_list, broken, short=9_000, factor=4) < 1.6
