@@ -48,7 +48,7 @@ test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 2
 
 test-long: $(READY)
-	@$(BIN)/pytest --cov
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov
 
 bench: $(READY)
 	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.long
+
 BENCH = Path(__file__).parents[1] / "bench"
 SMALL = {
     "step": "--prompts 4 --seeds 1 --repeat 1",

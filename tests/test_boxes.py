@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from plaudit import boxes
 from plaudit.boxes import Box, Match, average_precision, box_of, corners_of, iou, match
 
@@ -96,13 +97,13 @@ thresholds = st.sampled_from([-1.0, 0.0, 0.1, 0.5, 0.75, 1.0, 1.1])
 
 
 @given(box_lists, box_lists, thresholds)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_matching_is_the_scan(preds, golds, threshold):
     assert match(preds, golds, threshold) == scanned(preds, golds, threshold)
 
 
 @given(box_lists.filter(len), box_lists.filter(len), thresholds)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_arrays_find_the_pairs_that_plain_python_finds(preds, golds, threshold):
     plain = list(boxes._pairs(preds, golds, threshold))
     assert list(boxes._many_pairs(preds, golds, threshold)) == plain

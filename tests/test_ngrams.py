@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from plaudit import ngrams
 from plaudit.ngrams import repeated_share
 
@@ -39,7 +40,7 @@ tokens = st.one_of(
 
 
 @given(tokens, st.integers(1, 9), st.integers(1, 40))
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_arrays_count_as_sets_do(few, size, times):
     many = few * times
     total = len(many) - size + 1

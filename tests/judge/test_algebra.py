@@ -7,6 +7,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from math_verify_reference import same
 
+from examples import examples
 from plaudit.judge._algebra import clearly_apart, number_shape, same_shape, shape
 
 numbers = st.one_of(
@@ -160,7 +161,7 @@ def decide(gold, answer):
     return same_shape(*shapes) if all(shapes) else None
 
 
-@settings(deadline=None, max_examples=700, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(700), derandomize=True, database=None)
 @given(pairs())
 def test_shapes_are_decided_as_math_verify_decides_them(pair):
     decided = decide(*pair)
@@ -172,7 +173,7 @@ def test_shapes_are_decided_as_math_verify_decides_them(pair):
 decimals = st.builds("{}{}.{}".format, signs, st.integers(0, 400), st.integers(0, 99_999))
 
 
-@settings(deadline=None, max_examples=200, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(200), derandomize=True, database=None)
 @given(decimals, expressions)
 def test_what_is_clearly_apart_is_different_for_math_verify(decimal, expression):
     other = shape(expression)
@@ -248,7 +249,7 @@ TOKENS = [
 ]
 
 
-@settings(deadline=None, max_examples=2000, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(2000), derandomize=True, database=None)
 @given(st.lists(st.sampled_from(TOKENS), max_size=9).map("".join))
 def test_whatever_comes_has_a_shape_or_none(text):
     assert shape(text) is None or same_shape(shape(text), shape(text)) in (True, None)

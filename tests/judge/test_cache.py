@@ -7,6 +7,7 @@ from sys import getsizeof
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from plaudit.judge._cache import ENTRY, Cache
 
 ROOMY = 10**9
@@ -54,7 +55,13 @@ def test_long_texts_take_the_place_of_many_short_ones():
     assert cache.get(5) is None
 
 
-@settings(deadline=None, max_examples=300, derandomize=True, database=None, phases=[Phase.generate])
+@settings(
+    deadline=None,
+    max_examples=examples(300),
+    derandomize=True,
+    database=None,
+    phases=[Phase.generate],
+)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 12)), min_size=40, max_size=200))
 def test_it_is_bounded_whatever_is_asked(steps):
     cache = Cache(entries=8, size=ROOMY)

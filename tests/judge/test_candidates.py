@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from math_verify_reference import matches
 
+from examples import examples
 from growth import exponent
 from plaudit.judge._candidates import candidates
 from plaudit.judge._latex import Latex, Piece
@@ -55,7 +56,7 @@ def sentences(draw):
 
 
 @pytest.mark.parametrize("rule", Rule)
-@settings(deadline=None, max_examples=2000, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(2000), derandomize=True, database=None)
 @given(st.one_of(texts(), texts(), sentences()))
 def test_candidates_are_what_math_verify_matches(rule, text):
     assert list(candidates(text, rule)) == list(matches(text, rule))

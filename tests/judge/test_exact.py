@@ -7,6 +7,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from math_verify_reference import same, same_percent
 
+from examples import examples
 from plaudit.judge._exact import Exact, exact, same_number
 
 CIRCLES = ("", "", "", r"^\circ", r"^{\circ}")
@@ -67,7 +68,7 @@ def pairs(draw):
     return draw(written(value)), draw(written(other))
 
 
-@settings(deadline=None, max_examples=1500, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(1500), derandomize=True, database=None)
 @given(pairs())
 def test_numbers_are_decided_as_math_verify_decides_them(pair):
     gold, answer = map(exact, pair)
@@ -77,7 +78,7 @@ def test_numbers_are_decided_as_math_verify_decides_them(pair):
         assert same(*pair) is decided
 
 
-@settings(deadline=None, max_examples=400, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(400), derandomize=True, database=None)
 @given(pairs())
 def test_numbers_with_a_percent_sign_behind_their_latex(pair):
     gold, answer = exact(pair[0]), exact(pair[1], percent=True)

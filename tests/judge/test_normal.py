@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from latex2sympy2_extended.math_normalization import extract_boxed_content, normalize_latex
 from math_verify_reference import CONFIGURATIONS
 
+from examples import examples
 from plaudit.judge._latex import Piece
 from plaudit.judge._normal import normalise, opened
 from plaudit.judge._verdict import Rule
@@ -34,7 +35,7 @@ TOKENS = (
 
 @pytest.mark.parametrize("bare", [False, True])
 @pytest.mark.parametrize("rule", Rule)
-@settings(deadline=None, max_examples=300, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(300), derandomize=True, database=None)
 @given(st.lists(st.sampled_from(TOKENS), max_size=12).map("".join))
 def test_it_is_what_math_verify_compares(rule, bare, latex):
     config = CONFIGURATIONS[rule][0].normalization_config
@@ -78,7 +79,7 @@ BITS = (
 )
 
 
-@settings(deadline=None, max_examples=2_000, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(2_000), derandomize=True, database=None)
 @given(st.lists(st.sampled_from(BITS), max_size=12).map("".join), st.booleans())
 def test_boxes_are_opened_as_math_verify_opens_them(text, bare):
     theirs = extract_boxed_content(text, mode="last" if bare else "all")

@@ -1,7 +1,7 @@
 """From raw text to what is decided without a CAS: always what math-verify says of the same text."""
 
 import json
-import time
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +10,8 @@ from math_verify_reference import parse, verdict
 from test_algebra import answers as algebra
 from test_exact import values, written
 
+from examples import examples
+from growth import exponent
 from plaudit.judge._judge import _decide
 from plaudit.judge._reading import read
 from plaudit.judge._verdict import Rule, Status
@@ -84,7 +86,7 @@ def decided(completion, gold, rule):
 
 
 def check(completion, gold, rule):
-    """What is decided is what math-verify says; what is not is left open."""
+    """What is decided is what math-verify says; what is not is left open. Gives what it was."""
     status = decided(completion, gold, rule)
     if status is Status.NO_ANSWER:
         assert parse(completion, rule) == []
@@ -92,12 +94,26 @@ def check(completion, gold, rule):
         assert parse(gold) == []
     elif status is not None:
         assert verdict(completion, gold, rule) is (status is Status.EQUAL)
+    return status
 
 
-@settings(deadline=None, max_examples=700, derandomize=True, database=None)
-@given(pairs(), st.sampled_from(Rule))
-def test_texts_are_decided_as_math_verify_decides_them(pair, rule):
-    check(*pair, rule)
+def test_texts_are_decided_as_math_verify_decides_them():
+    statuses = Counter()
+
+    @settings(deadline=None, max_examples=examples(700), derandomize=True, database=None)
+    @given(pairs(), st.sampled_from(Rule))
+    def each(pair, rule):
+        statuses[check(*pair, rule)] += 1
+
+    each()
+    assert_most_are_decided(statuses)
+
+
+def assert_most_are_decided(statuses):
+    """A reader that decides nothing would agree with math-verify in everything that it decides."""
+    assert statuses[Status.EQUAL] > 0.1 * statuses.total()
+    assert statuses[Status.DIFFERENT] > 0.1 * statuses.total()
+    assert statuses[None] < 0.5 * statuses.total()
 
 
 @pytest.mark.parametrize("rule", Rule)
@@ -105,10 +121,11 @@ def test_real_outputs_are_decided_as_math_verify_decides_them(shared, rule):
     rows = (
         (shared / "data" / "math.jsonl").read_text().splitlines()[:: 12 if rule == "latex" else 24]
     )
-    assert rows
+    statuses = Counter()
     for row in map(json.loads, rows):
         if decided(row["completion"], row["gold"], rule) is not Status.LIMIT:
-            check(row["completion"], row["gold"], rule)
+            statuses[check(row["completion"], row["gold"], rule)] += 1
+    assert_most_are_decided(statuses)
 
 
 @pytest.mark.parametrize(
@@ -158,22 +175,23 @@ FAR = r"So \boxed{4}." + " Let me check that." * 1_200 + r" It is \boxed{4}."
 
 
 @pytest.mark.parametrize(
-    ("completion", "gold", "rule"),
+    ("completion", "gold", "status"),
     [
-        pytest.param(r"\boxed{-7}", "-007", Rule.LATEX),
-        pytest.param(r"\boxed{1/4}", "1/004", Rule.LATEX),
-        pytest.param(r"\boxed{3}", "٣", Rule.LATEX),
-        pytest.param(r"\boxed{5\%}", "5/1", Rule.LATEX),
-        pytest.param(r"\boxed{9}, so \boxed{9\text{ cm}}", "9", Rule.LATEX),
-        pytest.param(FAR, "4", Rule.LATEX),
+        (r"\boxed{-7}", "-007", Status.BAD_GOLD),
+        (r"\boxed{1/4}", "1/004", None),
+        (r"\boxed{3}", "٣", Status.BAD_GOLD),
+        (r"\boxed{5\%}", "5/1", None),
+        (r"\boxed{9}, so \boxed{9\text{ cm}}", "9", Status.EQUAL),
+        (FAR, "4", Status.EQUAL),
     ],
 )
-def test_odd_texts_are_decided_as_math_verify_decides_them(completion, gold, rule):
-    check(completion, gold, rule)
+def test_odd_texts_are_decided_as_math_verify_decides_them(completion, gold, status):
+    assert check(completion, gold, Rule.LATEX) is status
 
 
 def test_many_candidates_are_sent_soon():
-    text = "".join(f"$x_{n}{' ' * 980}y$ " for n in range(5))
-    start = time.process_time()
-    assert len(read(text, Rule.ANYWHERE).wire) == 5
-    assert time.process_time() - start < 0.3
+    def spaced(size):
+        return "".join(f"$x_{n}{' ' * (size // 5)}y$ " for n in range(5))
+
+    assert len(read(spaced(4_900), Rule.ANYWHERE).wire) == 5
+    assert exponent(lambda text: read(text, Rule.ANYWHERE).wire, spaced, short=4_900) < 1.6

@@ -9,6 +9,7 @@ from math_verify_reference import parse, parse_latex, same, verdict
 from test_algebra import pairs as shapes
 from test_reading import pairs as texts
 
+from examples import examples
 from plaudit.judge._candidates import candidates
 from plaudit.judge._faster import clearly_different
 from plaudit.judge._latex import Latex, Piece
@@ -25,7 +26,7 @@ def judged(answer, gold, rule):
     return compare(list(candidates(answer, rule)), list(candidates(gold, Rule.ANYWHERE)), rule)
 
 
-@settings(deadline=None, max_examples=200, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(200), derandomize=True, database=None)
 @given(texts(), st.sampled_from(Rule))
 def test_texts_are_compared_as_math_verify_compares_them(pair, rule):
     assume(not any(map(LARGE.search, pair)))
@@ -39,7 +40,7 @@ def test_texts_are_compared_as_math_verify_compares_them(pair, rule):
         assert [parse(pair[0], rule)[-1], parse(pair[1])[-1]] == [answer, gold]
 
 
-@settings(deadline=None, max_examples=150, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(150), derandomize=True, database=None)
 @given(shapes())
 def test_latex_is_compared_as_math_verify_compares_it(pair):
     assume(not any(map(LARGE.search, pair)))
@@ -89,7 +90,7 @@ def functions(draw):
     return (one, other) if draw(st.booleans()) else (other, one)
 
 
-@settings(deadline=None, max_examples=150, derandomize=True, database=None)
+@settings(deadline=None, max_examples=examples(150), derandomize=True, database=None)
 @given(functions())
 def test_what_is_clearly_different_is_different_for_math_verify(pair):
     parsed = [parse_latex(text) for text in pair]

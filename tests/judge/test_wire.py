@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from examples import examples
 from plaudit.judge._latex import Latex, Piece
 from plaudit.judge._plain import Arithmetic, Number
 from plaudit.judge._reading import read
@@ -20,7 +21,7 @@ plain = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=4), st.tuples(inner, inner)),
     max_leaves=8,
 )
-exactly = settings(deadline=None, max_examples=150, derandomize=True, database=None)
+exactly = settings(deadline=None, max_examples=examples(150), derandomize=True, database=None)
 HOSTILE = "\ud800 \udfff \0 \U0001f600 é\n\\boxed{"
 
 
