@@ -69,6 +69,8 @@ def test_the_status_of_a_row_is_its_worst():
         return RowScore(0.0, scores).status
 
     assert status("equal", "gated") == "scored"
+    assert status("different", "no_answer") == "no_answer"
+    assert status("no_answer", "bad_gold") == "bad_gold"
     assert status("bad_gold", "limit") == "limit"
     assert status("timeout", "limit") == "timeout"
     assert status("timeout", "error", "bad_gold") == "error"
@@ -99,7 +101,7 @@ def test_a_gated_component_counts_only_where_its_gate_passed():
     rows = GATED([RIGHT, WRONG], solution=["4", "4"])
     assert [row.total for row in rows] == [1.5, 0.0]
     held = rows[1].components["form"]
-    assert (held.value, held.status) == (1.0, "gated")
+    assert (held.value, held.ungated, held.status) == (0.0, 1.0, "gated")
     assert held.why.startswith("It counts 0, since right did not pass. The text starts")
 
 
@@ -112,7 +114,18 @@ def test_a_gate_that_is_held_back_itself_lets_nothing_pass():
 def test_where_a_gate_is_skipped_so_is_what_it_gates():
     row = GATED([RIGHT], solution=[None])[0]
     assert row.total is None
-    assert row.components["form"].why.startswith("It is left out, since right is.")
+    held = row.components["form"]
+    assert (held.value, held.ungated) == (None, 1.0)
+    assert held.why.startswith("It is left out, since right is.")
+
+
+def test_a_gated_component_has_one_value_wherever_it_is_asked_for():
+    batch = {"completions": [RIGHT, WRONG, RIGHT], "solution": ["4", "4", None]}
+    rows = GATED(**batch)
+    for function in GATED.reward_funcs():
+        asked = [row.components[function.__name__] for row in rows]
+        assert function.scores(**batch) == asked
+        assert function(**batch) == [score.value for score in asked]
 
 
 def test_what_is_gated_stays_in_trouble_if_it_was():
@@ -123,6 +136,29 @@ def test_what_is_gated_stays_in_trouble_if_it_was():
     row = twice([r"\boxed{9^{9^{9^{9}}}}"], solution=["4"])[0]
     assert (row.total, row.status) == (0.0, "limit")
     assert twice([r"\boxed{4}"], solution=[None])[0].components["right"].status == "bad_gold"
+
+
+# --- what is right --------------------------------------------------------------------------------
+
+
+def test_a_component_may_say_from_which_value_on_a_completion_is_right():
+    strict = only("own_rewards:explained", right=0.5)
+    assert [row.components["explained"].right for row in strict(["a"])] == [True]
+    assert only("own_rewards:explained", right=0.6)(["a"])[0].components["explained"].right is False
+    assert only("own_rewards:explained")(["a"])[0].components["explained"].right is None
+    skipped = only("trl.accuracy_reward", right=0.0)([RIGHT], solution=[None])[0]
+    assert skipped.components["accuracy_reward"].right is None
+    on_a_loop = asyncio.run(strict.score_async(["a"]))
+    assert on_a_loop == strict(["a"])
+
+
+def test_what_is_held_back_by_a_gate_may_still_be_right():
+    twice = recipe(
+        Component("form", "trl.think_format_reward"),
+        Component("right", "trl.accuracy_reward", gate="form"),
+    )
+    held = twice([r"\boxed{4}"], solution=["4"])[0].components["right"]
+    assert (held.value, held.ungated, held.right) == (0.0, 1.0, True)
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -406,6 +442,8 @@ def test_a_recipe_that_cannot_be(components, columns, complaint):
         ({"columns": {"solution": 1}}, "solution must be the name of a column"),
         ({"columns": {"solutoin": "a"}}, 'takes no column "solutoin"; did you mean "solution"'),
         ({"gate": 1}, "gate must be text"),
+        ({"right": "x"}, "right must be a number, got 'x'"),
+        ({"right": float("inf")}, "right must be finite"),
         ({"name": "total"}, 'a scored table has a column "total" already'),
     ],
 )
@@ -539,7 +577,7 @@ def test_a_file_is_written_as_it_is_read(written):
     odd = Recipe(
         'a "name" with\nlines, \x7f and é',
         (
-            Component("a b", "own_rewards:explained", weight=1e-7),
+            Component("a b", "own_rewards:explained", weight=1e-7, right=0.5),
             Component("c", "own_rewards:factory", params=params, gate="a b", weight=-2),
             Component(
                 "d",

@@ -20,8 +20,13 @@ T = TypeVar("T")
 # What a reward may be given that is not a column: it holds for every row.
 NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
 
-# What a trainer should hear of: the row got its value because something went wrong on the way.
-TROUBLE = ("bad_gold", "timeout", "limit", "error")
+# What the status of a row can be, the worst first. A component can also say "equal", "different" or
+# "gated", each of which is "scored" for its row.
+STATUSES = ("error", "timeout", "limit", "bad_gold", "no_answer", "scored")
+# What a trainer should hear of: all but that the row was scored.
+TOLD = STATUSES[: STATUSES.index("scored")]
+# What is wrong with the data or the machine: the row got its value because something failed.
+TROUBLE = STATUSES[: STATUSES.index("no_answer")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +37,10 @@ class Score:
     why: one sentence for a person
     answer, gold: what was read as answer and as gold
     method: what decided
-    status: "scored", or the judge's word for what came of comparing
+    status: one of STATUSES; or "equal" or "different" where the answer was compared with the gold;
+        or "gated" where the gate of a recipe holds the value back
     right: whether the completion is right by the reward's own rule; None where the reward does not
-        say so (a format, a length), or where nothing could be compared
+        say so (a format, a length), or where there is no gold to compare with
     ungated: what the value would be without the gate of its recipe; None where no gate held it back
 
     >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
@@ -187,16 +193,25 @@ def _is_fixed(name: str, value: object) -> bool:
 
 
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
-    """The values alone; the share of rows in trouble goes to the trainer's `log_metric`.
+    """The values alone; the share of rows with each status goes to the trainer's `log_metric`.
 
     >>> values_of([Score(1.0, "Equal."), Score(0.0, "Too large.", status="limit")], "accuracy")
     [1.0, 0.0]
     """
-    if callable(log_metric) and scores:
-        count = Counter(score.status for score in scores)
-        for status in TROUBLE:
-            log_metric(f"{name}/{status}", count[status] / len(scores))
+    log_statuses(name, [score.status for score in scores], log_metric)
     return [score.value for score in scores]
+
+
+def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None:
+    """Tell the trainer the share of rows with each status other than "scored".
+
+    >>> log_statuses("math", ["equal", "no_answer"], lambda key, share: share and print(key, share))
+    math/no_answer 0.5
+    """
+    if callable(log_metric) and statuses:
+        count = Counter(statuses)
+        for status in TOLD:
+            log_metric(f"{name}/{status}", count[status] / len(statuses))
 
 
 def log_means(

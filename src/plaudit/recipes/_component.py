@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -25,6 +25,7 @@ class Component:
     params: the arguments of a factory, or fixed arguments of a plain reward
     columns: the reward's argument -> the table's column
     gate: the name of an earlier component; this one counts only where that one is above 0
+    right: the value from which a completion is right, where the reward's own rule is not meant
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
     'cosine_scaled_reward'
@@ -40,6 +41,7 @@ class Component:
     params: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     gate: str | None = None
+    right: float | None = None
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -81,14 +83,26 @@ class Component:
     ) -> list[Score]:
         """Its scores of a batch; `given` holds the batch, `columns` are those of the recipe."""
         with self._named_in_errors():
-            return self.calling.scores(completions, given, {**columns, **self.columns})
+            scores = self.calling.scores(completions, given, {**columns, **self.columns})
+        return self._ruled(scores)
 
     async def scores_async(
         self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
     ) -> list[Score]:
         """The same on an event loop."""
+        mapping = {**columns, **self.columns}
         with self._named_in_errors():
-            return await self.calling.scores_async(completions, given, {**columns, **self.columns})
+            scores = await self.calling.scores_async(completions, given, mapping)
+        return self._ruled(scores)
+
+    def _ruled(self, scores: list[Score]) -> list[Score]:
+        """The scores, right by the component's own rule where it has one."""
+        if (least := self.right) is None:
+            return scores
+        return [
+            replace(score, right=None if score.value is None else score.value >= least)
+            for score in scores
+        ]
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:
@@ -106,11 +120,13 @@ class Component:
             ("params", self.params, Mapping, "a table"),
             ("columns", self.columns, Mapping, "a table"),
             ("gate", self.gate, (str, type(None)), "text"),
+            ("right", self.right, (int, float, type(None)), "a number"),
         ):
             if not isinstance(value, kinds) or isinstance(value, bool):
                 raise ValueError(f"{key} must be {wanted}, got {value!r:.80}")
-        if not isfinite(self.weight):
-            raise ValueError(f"weight must be finite, got {self.weight}")
+        for key, number in (("weight", self.weight), ("right", self.right)):
+            if number is not None and not isfinite(number):
+                raise ValueError(f"{key} must be finite, got {number}")
         check_columns(self.columns)
 
 

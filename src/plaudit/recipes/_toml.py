@@ -32,6 +32,8 @@ def _entries(component: "Component") -> dict[str, Any]:
         said["weight"] = component.weight
     if component.gate is not None:
         said["gate"] = component.gate
+    if component.right is not None:
+        said["right"] = component.right
     tables = {"params": component.params, "columns": component.columns}
     return said | {key: table for key, table in tables.items() if table}
 

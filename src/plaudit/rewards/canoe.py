@@ -72,15 +72,19 @@ def _answer(text: str) -> str:
 
 
 def _same_text(answer: str, gold: str) -> Score:
-    return Score(1.0, "The answer is the gold, word for word.", answer, gold, "same text")
+    why = "The answer is the gold, word for word."
+    return Score(1.0, why, answer, gold, "same text", Status.EQUAL, right=True)
 
 
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
-    if verdict.status is Status.EQUAL:
-        return Score(1.0, verdict.why, answer, gold, verdict.method, verdict.status)
-    trouble = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    why = verdict.why if trouble else "The answer is not the gold, neither in value nor as text."
-    return Score(0.0, why, answer, gold, verdict.method, verdict.status if trouble else "scored")
+    method, status = verdict.method, verdict.status
+    if status is Status.EQUAL:
+        return Score(1.0, verdict.why, answer, gold, method, status, right=True)
+    # What is no mathematics was compared as text.
+    stopped = status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
+    why = verdict.why if stopped else "The answer is not the gold, neither in value nor as text."
+    status = status if stopped else Status.DIFFERENT
+    return Score(0.0, why, answer, gold, method, status, right=False)
 
 
 @reward
@@ -114,11 +118,13 @@ def _influence(text: str | None, gold: str | None) -> Score:
     if gold is None:
         return NO_GOLD
     if text is None:
-        return Score(0.0, "There was no long answer to generate from.", gold=_answer(gold))
+        why = "There was no long answer to generate from."
+        return Score(0.0, why, None, _answer(gold), status=Status.NO_ANSWER, right=False)
     answer, gold = _answer(text), _answer(gold)
     if answer == gold:
         return _same_text(answer, gold)
-    return Score(0.0, "The answer from the long answer is not the gold.", answer, gold, "same text")
+    why = "The answer from the long answer is not the gold."
+    return Score(0.0, why, answer, gold, "same text", Status.DIFFERENT, right=False)
 
 
 @reward

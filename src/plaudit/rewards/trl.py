@@ -10,7 +10,7 @@ Where TRL reads the first message alone, these read what the completion says in 
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
@@ -24,6 +24,9 @@ Steps = Generator[list[Pair], list[Verdict], list[Score]]
 
 NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 INCOMPLETE = "[incomplete reasoning]"
+NO_END = Score(
+    0.0, "The reasoning never ends.", None, None, INCOMPLETE, Status.NO_ANSWER, right=False
+)
 
 
 @reward
@@ -140,19 +143,16 @@ def _judged(
         )
     )
     return [
-        Score(0.0, "The reasoning never ends.", method=INCOMPLETE)
-        if text is None
-        else NO_GOLD
-        if gold is None
-        else _score(next(verdicts))
+        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts))
         for text, gold in zip(texts, golds, strict=True)
     ]
 
 
 def _score(verdict: Verdict) -> Score:
-    status = verdict.status
-    value = None if status is Status.BAD_GOLD else 1.0 if status is Status.EQUAL else 0.0
-    return Score(value, verdict.why, verdict.answer, verdict.gold, verdict.method, status)
+    right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
+    value = None if right is None else float(right)
+    read = verdict.answer, verdict.gold
+    return Score(value, verdict.why, *read, verdict.method, verdict.status, right)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
@@ -251,7 +251,7 @@ class CosineScaledReward(_MadeReward):
         )
         value = cosine(min(length, self.max_len), self.max_len, start, end)
         why = f"{correct.why} {length} of {self.max_len} tokens."
-        return Score(value, why, correct.answer, correct.gold, correct.method, correct.status)
+        return replace(correct, value=value, why=why)
 
 
 def get_cosine_scaled_reward(

@@ -26,13 +26,14 @@ from plaudit.completions import Completion, Solution, golds_of, same_length, tex
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
-from plaudit.scores import TROUBLE, Score, async_reward, reward, text_reward, values_of
+from plaudit.scores import Score, async_reward, reward, text_reward, values_of
 
 LOG = "vlm_r1.txt"
 
 _PATCH = 14  # pixels of a cell of `image_grid_thw`
 _PERIOD = 1024  # tokens over which the cosine falls
 _CORRECT = 0.7  # accuracy from which an answer counts as correct
+_OVERLAPPING = 0.5  # IoU, or average precision, from which boxes count as right
 _PHRASE = 6  # words of a phrase that should not repeat
 _NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 
@@ -112,13 +113,14 @@ def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: obj
     """
     if isinstance(tokenizer, str) or not hasattr(tokenizer, "encode"):
         raise TypeError(f"tokenizer must have encode(text), got {type(tokenizer).__name__}")
-    correct, length = acc_reward >= _CORRECT, len(tokenizer.encode(content))
+    correct, length = bool(acc_reward >= _CORRECT), len(tokenizer.encode(content))
     start, end = (1.0, 0.5) if correct else (-0.5, 0.0)
     what = "A correct" if correct else "A wrong"
     return Score(
         schedules.cosine(length, _PERIOD, start, end),
         f"{what} answer (accuracy {acc_reward:.3g}) of {length} tokens.",
         method="cosine of the length",
+        right=correct,
     )
 
 
@@ -318,8 +320,9 @@ def cosine_rewards(
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         with _naming(row):
-            right = _NO_GOLD if gold is None else _weighted_sum(text, gold)
-            scores += cosine_reward.scores([text], tokenizer=tokenizer, acc_reward=[right.value])
+            found = _NO_GOLD if gold is None else _weighted_sum(text, gold)
+            brief = cosine_reward.scores([text], tokenizer=tokenizer, acc_reward=[found.value])[0]
+            scores.append(replace(brief, status=found.status, right=found.right))
     log_attempts(LOG, "Cosine reward", scores, texts, golds, "_cosine")
     return scores
 
@@ -463,11 +466,18 @@ def _default(content: str, gold: str) -> _Draft:
 
 def _default_score(answer: str, truth: str, verdict: Verdict) -> Score:
     if verdict.status is Status.EQUAL:
-        return Score(1.0, "Equal as mathematics.", answer, truth, verdict.method)
+        return _same(True, "Equal as mathematics.", answer, truth, verdict.method)
+    score = replace(_compared(answer, truth), answer=answer, gold=truth)
     # A gold that is no mathematics is no trouble here: it is compared as something else.
-    trouble = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    status = str(verdict.status) if trouble else "scored"
-    return replace(_compared(answer, truth), answer=answer, gold=truth, status=status)
+    stopped = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
+    return replace(score, status=verdict.status) if stopped else score
+
+
+def _same(same: bool, why: str, answer: str | None, truth: str | None, method: str) -> Score:
+    """The score of an answer that is the gold, or is not; one that is None was not found."""
+    other = Status.NO_ANSWER if answer is None else Status.DIFFERENT
+    status = Status.EQUAL if same else other
+    return Score(float(same), why, answer, truth, method, status, right=same)
 
 
 def _compared(answer: str, truth: str) -> Score:
@@ -476,16 +486,17 @@ def _compared(answer: str, truth: str) -> Score:
         same = _same_number(mine, its)
         if same is not None:
             why = f"{mine:.40} and {its:.40} are {'the same' if same else 'different'} numbers."
-            return Score(float(same), why, method="number")
+            return _same(same, why, mine, its, "number")
     elif letter := extract.option_letter(truth):
         return _same_option(extract.option_letter(answer), letter)
     likeness = _likeness(mine, its)
-    return Score(likeness, f"The texts are {likeness:.0%} alike.", method="text similarity")
+    why = f"The texts are {likeness:.0%} alike."
+    return Score(likeness, why, mine, its, "text similarity", right=likeness == 1.0)
 
 
 def _same_option(picked: str | None, letter: str) -> Score:
     why = f"The answer picks {picked or 'no option'}, the gold is {letter}."
-    return Score(float(picked == letter), why, picked, letter, "option letter")
+    return _same(picked == letter, why, picked, letter, "option letter")
 
 
 def _same_number(a: str, b: str) -> bool | None:
@@ -516,7 +527,7 @@ def _yes_no(content: str, gold: str) -> Score:
     if true is None:
         return Score(0.0, "The gold says neither yes nor no.", said, gold, "yes_no", "bad_gold")
     why = f"The answer says {said or 'neither yes nor no'}, the gold {true}."
-    return Score(float(said == true), why, said, true, "yes_no")
+    return _same(said == true, why, said, true, "yes_no")
 
 
 def _yes_or_no(text: str) -> str | None:
@@ -527,22 +538,22 @@ def _yes_or_no(text: str) -> str | None:
 def _math(content: str, gold: str) -> _Draft:
     answer, truth = extract.clean(content), extract.clean(gold)
     if extract.plain_latex(answer) == extract.plain_latex(truth):
-        return Score(1.0, "The same formula.", answer, truth, "same text")
+        return _same(True, "The same formula.", answer, truth, "same text")
     return _ToJudge(Pair(answer, truth), partial(_math_score, answer, truth))
 
 
 def _math_score(answer: str, truth: str, verdict: Verdict) -> Score:
     equal = verdict.status is Status.EQUAL
     why = "Equal as mathematics." if equal else f"Not equal as mathematics: {verdict.status}."
-    status = str(verdict.status) if verdict.status in TROUBLE else "scored"
-    return Score(float(equal), why, answer, truth, verdict.method, status)
+    right = None if verdict.status is Status.BAD_GOLD else equal
+    return Score(float(equal), why, answer, truth, verdict.method, verdict.status, right)
 
 
 def _all_match(content: str, gold: str) -> Score:
     answer, truth = extract.clean(content), extract.clean(gold)
     same = answer == truth
     why = "The same text." if same else "Not the same text."
-    return Score(float(same), why, answer, truth, "all_match")
+    return _same(same, why, answer, truth, "all_match")
 
 
 def _llm(content: str, gold: str) -> _ToAsk:
@@ -551,7 +562,7 @@ def _llm(content: str, gold: str) -> _ToAsk:
 
 def _llm_score(asked: _ToAsk, value: float) -> Score:
     why = f"The language model says that the answer is {'right' if value else 'wrong'}."
-    return Score(value, why, asked.answer, asked.gold, "llm")
+    return _same(bool(value), why, asked.answer, asked.gold, "llm")
 
 
 def _first_answer(text: str) -> str:
@@ -593,7 +604,7 @@ def _detection(content: str, gold: str, threshold: float, weights: _Weights) -> 
         f"{len(preds)} predicted and {len(golds)} gold boxes: {len(matches)} overlap by at least "
         f"{threshold}, {len(right)} of these with the right label."
     )
-    return Score(value, why, answer, truth, "greedy matching")
+    return Score(value, why, answer, truth, "greedy matching", right=value >= _CORRECT)
 
 
 def _same_label(pred: boxes.Box, gold: boxes.Box) -> bool:
@@ -607,7 +618,7 @@ def _weighted_sum(content: str, gold: str) -> Score:
         return _detection(answer, truth, 0.5, _USUAL)
     same = answer == "none"
     why = f"The gold is none, and the answer {'is, too' if same else 'is not'}."
-    return Score(float(same), why, answer, truth, "none")
+    return _same(same, why, answer, truth, "none")
 
 
 def _map(content: str, gold: str, measure: str = "ap", by_length: bool = False) -> Score:
@@ -622,15 +633,16 @@ def _map(content: str, gold: str, measure: str = "ap", by_length: bool = False) 
     share = min(1.0, len(golds) / len(preds)) if by_length else 1.0
     why = f"{method} is {precision:.3f} for {len(preds)} predicted and {len(golds)} gold boxes"
     why += f", times {share:.3f} for their number." if by_length else "."
-    return Score(precision * share, why, answer, truth, method)
+    value = precision * share
+    return Score(value, why, answer, truth, method, right=value >= _OVERLAPPING)
 
 
 def _od(content: str, gold: str, measure: str = "ap", by_length: bool = False) -> Score:
     answer, truth = extract.last_tag(content, "answer"), _first_answer(gold)
     if answer is None:
-        return Score(0.0, "There is no <answer>.", None, truth, "no answer")
+        return _same(False, "There is no <answer>.", None, truth, "no answer")
     if answer == truth == "None":
-        return Score(1.0, "The gold is None, and the answer is, too.", answer, truth, "none")
+        return _same(True, "The gold is None, and the answer is, too.", answer, truth, "none")
     return _map(answer, truth, measure, by_length)
 
 
@@ -653,7 +665,7 @@ def _without_boxes(
     method: str,
 ) -> Score:
     why = f"{len(preds) or 'No'} predicted and {len(golds) or 'no'} gold boxes."
-    return Score(float(not preds and not golds), why, answer, truth, method)
+    return _same(not preds and not golds, why, answer, truth, method)
 
 
 def _shown(corners: boxes.Corners) -> str:
@@ -677,12 +689,13 @@ def _iou_score(text: str, gold: str | None, grid: Any, size: tuple[int, int]) ->
             if answer is None
             else "The <answer> has no [int, int, int, int]."
         )
-        return Score(0.0, why, answer, _shown(truth), "no box")
+        return replace(_same(False, why, None, _shown(truth), "no box"), answer=answer)
     across, down = size[0] / seen[2], size[1] / seen[1]
     scaled = (box[0] * across, box[1] * down, box[2] * across, box[3] * down)
     value = boxes.iou(scaled, truth)
     why = f"The boxes overlap with an IoU of {value:.3f}."
-    return Score(value, why, _shown(scaled), _shown(truth), "IoU")
+    right = value >= _OVERLAPPING
+    return Score(value, why, _shown(scaled), _shown(truth), "IoU", right=right)
 
 
 def _first_path(entry: Any, row: int) -> str:
