@@ -12,7 +12,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from plaudit.completions import same_length, text_of, texts_of
+from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -177,10 +177,14 @@ def text_reward(score: Callable[P, Score]) -> TextReward[P]:
             name: columns.pop(name) for name in list(columns) if _is_fixed(name, columns[name])
         }
         same_length(completions, **columns)
-        return [
-            of_text(text, **fixed, **{name: column[row] for name, column in columns.items()})
-            for row, text in enumerate(texts_of(completions))
-        ]
+        texts = texts_of(completions)
+        listed = {name: rows_of(column, name) for name, column in columns.items()}
+        found = []
+        for row, text in enumerate(texts):
+            with naming_row(row):
+                own = {name: column[row] for name, column in listed.items()}
+                found.append(of_text(text, **fixed, **own))
+        return found
 
     takes_gold = "sol" in signature(score).parameters
     named = cast("TextReward[P]", value)

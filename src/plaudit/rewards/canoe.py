@@ -9,7 +9,16 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from plaudit._debug_log import log_attempts
-from plaudit.completions import Completion, Solution, golds_of, same_length, text_of, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    golds_of,
+    prompt_text_of,
+    rows_of,
+    same_length,
+    text_of,
+    texts_of,
+)
 from plaudit.extract import first_tag, only_tags
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.scores import Score, async_reward, reward
@@ -105,7 +114,9 @@ def influence_reward(
     texts_of(completions)
     texts = [
         None if completion is None else text_of(completion, row)
-        for row, completion in enumerate(completions_long_answer)
+        for row, completion in enumerate(
+            rows_of(completions_long_answer, "completions_long_answer")
+        )
     ]
     golds = golds_of(solution)
     scores = [_influence(text, gold) for text, gold in zip(texts, golds, strict=True)]
@@ -158,9 +169,12 @@ def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
         raise ValueError("len_reward needs the column `problem`, with a <context> in each row")
     texts = texts_of(completions)
     same_length(completions, problem=problem)
+    problems = [
+        prompt_text_of(one, "problem", row) for row, one in enumerate(rows_of(problem, "problem"))
+    ]
     return [
-        _length(first_tag(text, "long_answer"), first_tag(text_of(context, row), "context"))
-        for row, (text, context) in enumerate(zip(texts, problem, strict=True))
+        _length(first_tag(text, "long_answer"), first_tag(asked, "context"))
+        for text, asked in zip(texts, problems, strict=True)
     ]
 
 

@@ -13,7 +13,15 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    golds_of,
+    ids_of,
+    rows_of,
+    same_length,
+    texts_of,
+)
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
@@ -158,7 +166,7 @@ def _score(verdict: Verdict) -> Score:
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
     if log_extra is None:
         return
-    log_extra("solution", list(solution))
+    log_extra("solution", list(rows_of(solution, "solution")))
     log_extra("gold_parsed", [_shown(score, score.gold, "[unparseable]") for score in scores])
     log_extra("answer_parsed", [_shown(score, score.answer, "[skipped]") for score in scores])
 
@@ -201,10 +209,11 @@ class _MadeReward:
         return values_of(self.scores(*args, **kwargs), self.__name__, kwargs.get("log_metric"))
 
 
-def _check_ids(completion_ids: Sequence[Sequence[int]], completions: Sequence[Any] | None) -> None:
-    """These rewards can do without completions; where a trainer passes them, lengths must agree."""
+def _ids(completion_ids: Any, completions: Any) -> list[list[int]]:
+    """The ids. Some of these rewards need no completions; where they come, lengths must agree."""
     if completions is not None:
         same_length(completions, completion_ids=completion_ids)
+    return ids_of(completion_ids)
 
 
 @dataclass(frozen=True)
@@ -234,12 +243,9 @@ class CosineScaledReward(_MadeReward):
         >>> get_cosine_scaled_reward(100).scores([r"\\boxed{4}"], ["4"], [[1] * 50])[0].value
         0.75
         """
-        _check_ids(completion_ids, completions)
+        listed = _ids(completion_ids, completions)
         correct = accuracy_reward.scores(completions, solution)
-        return [
-            self._scaled(score, len(ids))
-            for score, ids in zip(correct, completion_ids, strict=True)
-        ]
+        return [self._scaled(score, len(ids)) for score, ids in zip(correct, listed, strict=True)]
 
     def _scaled(self, correct: Score, length: int) -> Score:
         if correct.value is None:
@@ -296,8 +302,7 @@ class RepetitionPenaltyReward(_MadeReward):
         >>> get_repetition_penalty_reward(ngram_size=2).scores([[5, 5, 5, 5, 5]])[0].value
         -0.75
         """
-        _check_ids(completion_ids, kwargs.get("completions"))
-        return [self._score(ids) for ids in completion_ids]
+        return [self._score(ids) for ids in _ids(completion_ids, kwargs.get("completions"))]
 
     def _score(self, ids: Sequence[int]) -> Score:
         share = repeated_share(ids, self.ngram_size)
@@ -336,8 +341,7 @@ class SoftOverlongPunishment(_MadeReward):
         >>> get_soft_overlong_punishment(100, 20).scores([[1] * 90])[0].value
         -0.5
         """
-        _check_ids(completion_ids, kwargs.get("completions"))
-        return [self._score(len(ids)) for ids in completion_ids]
+        return [self._score(len(ids)) for ids in _ids(completion_ids, kwargs.get("completions"))]
 
     def _score(self, length: int) -> Score:
         value = soft_overlong(length, self.max_completion_len, self.soft_punish_cache)

@@ -22,7 +22,17 @@ from typing import Any
 
 from plaudit import boxes, extract, schedules
 from plaudit._debug_log import log_attempts
-from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    gold_of,
+    golds_of,
+    number_of,
+    rows_of,
+    same_length,
+    texts_of,
+    whole_numbers,
+)
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
@@ -54,15 +64,15 @@ def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Sc
     >>> round(default_accuracy_reward("<answer>a red car</answer>", "a red cat"), 3)
     0.889
     """
-    return settle(_settled([_draft(_default, content, sol)]))[0]
+    return settle(_settled([_draft(_default, content, gold_of(sol))]))[0]
 
 
 def _default_scores(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: object
 ) -> list[Score]:
     same_length(completions, solution=solution)
-    rows = zip(texts_of(completions), solution, strict=True)
-    return settle(_settled([_draft(_default, content, sol) for content, sol in rows]))
+    rows = zip(texts_of(completions), golds_of(solution), strict=True)
+    return settle(_settled([_draft(_default, content, gold) for content, gold in rows]))
 
 
 # A batch asks the judge once, where a row at a time would ask for each.
@@ -92,7 +102,7 @@ def detection_score(
     """
     if alpha + beta + gamma == 0:
         raise ValueError("alpha, beta and gamma must not sum to 0")
-    gold = golds_of([sol])[0]
+    gold = gold_of(sol)
     if gold is None:
         return _NO_GOLD
     weights = (alpha, beta, gamma)
@@ -111,9 +121,13 @@ def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: obj
     >>> cosine_reward("", Words(), acc_reward=1.0), cosine_reward("", Words(), acc_reward=0.2)
     (1.0, -0.5)
     """
+    return _brevity(content, tokenizer, number_of(acc_reward, "acc_reward"))
+
+
+def _brevity(content: str, tokenizer: Any, acc_reward: float) -> Score:
     if isinstance(tokenizer, str) or not hasattr(tokenizer, "encode"):
         raise TypeError(f"tokenizer must have encode(text), got {type(tokenizer).__name__}")
-    correct, length = bool(acc_reward >= _CORRECT), len(tokenizer.encode(content))
+    correct, length = acc_reward >= _CORRECT, len(tokenizer.encode(content))
     start, end = (1.0, 0.5) if correct else (-0.5, 0.0)
     what = "A correct" if correct else "A wrong"
     return Score(
@@ -240,8 +254,14 @@ def iou_reward(
     for name, column in (("image_grid_thw", image_grid_thw), ("image_path", image_path)):
         if column is None:
             raise ValueError(f"iou_reward needs the column {name}, with one entry a completion")
-    grids, paths = list(image_grid_thw or ()), list(image_path or ())
-    same_length(completions, solution=solution, image_grid_thw=grids, image_path=paths)
+    same_length(
+        completions, solution=solution, image_grid_thw=image_grid_thw, image_path=image_path
+    )
+    grids = [
+        whole_numbers(grid, f"image_grid_thw {row}", "[frames, rows, columns]")
+        for row, grid in enumerate(rows_of(image_grid_thw, "image_grid_thw"))
+    ]
+    paths = rows_of(image_path, "image_path")
     texts, golds = texts_of(completions), golds_of(solution)
     sizes: dict[str, tuple[int, int]] = {}
     scores = []
@@ -321,7 +341,7 @@ def cosine_rewards(
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         with _naming(row):
             found = _NO_GOLD if gold is None else _weighted_sum(text, gold)
-            brief = cosine_reward.scores([text], tokenizer=tokenizer, acc_reward=[found.value])[0]
+            brief = _brevity(text, tokenizer, found.value or 0.0)
             scores.append(replace(brief, status=found.status, right=found.right))
     log_attempts(LOG, "Cosine reward", scores, texts, golds, "_cosine")
     return scores
@@ -397,8 +417,7 @@ _Draft = Score | _ToJudge | _ToAsk
 _Method = Callable[[str, str], _Draft]
 
 
-def _draft(method: _Method, content: str, sol: Solution) -> _Draft:
-    gold = golds_of([sol])[0]
+def _draft(method: _Method, content: str, gold: str | None) -> _Draft:
     return _NO_GOLD if gold is None else method(content, gold)
 
 
@@ -449,14 +468,15 @@ def _methods(completions: Sequence[object], names: Sequence[str] | None) -> Sequ
             f"{', '.join(_METHODS)} for each completion"
         )
     same_length(completions, accu_reward_method=names)
-    for row, name in enumerate(names):
-        if name not in _METHODS:
+    listed = rows_of(names, "accu_reward_method")
+    for row, name in enumerate(listed):
+        if not isinstance(name, str) or name not in _METHODS:
             near = get_close_matches(str(name), _METHODS, n=3, cutoff=0.4) or list(_METHODS)
             raise ValueError(
                 f"row {row}: there is no accu_reward_method {name!r}; "
                 f"did you mean {' or '.join(near)}?"
             )
-    return names
+    return listed
 
 
 def _default(content: str, gold: str) -> _Draft:
@@ -672,13 +692,13 @@ def _shown(corners: boxes.Corners) -> str:
     return f"[{', '.join(f'{v:.6g}' for v in corners)}]"
 
 
-def _iou_score(text: str, gold: str | None, grid: Any, size: tuple[int, int]) -> Score:
+def _iou_score(text: str, gold: str | None, grid: list[int], size: tuple[int, int]) -> Score:
     if gold is None:
         return _NO_GOLD
     truth = boxes.corners_of(extract.json_items(_last_answer(gold)))
     if truth is None:
         raise ValueError(f"the gold must be [left, top, right, bottom], got {gold!r:.80}")
-    seen = [int(cells) * _PATCH for cells in grid]
+    seen = [cells * _PATCH for cells in grid]
     if len(seen) != 3 or min(seen) < 1:
         raise ValueError(f"image_grid_thw must be [frames, rows, columns], got {grid!r:.80}")
     answer = extract.first_tag(text, "answer")
