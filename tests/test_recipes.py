@@ -3,12 +3,15 @@
 import asyncio
 import inspect
 import pickle
+import subprocess
+import sys
 import tomllib
 from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 
+import own_rewards
 from plaudit.recipes import Component, Recipe, RowScore, load, presets
 from plaudit.recipes._calling import COLUMNS, calling_of
 from plaudit.rewards import ALSO_NEEDED, all_rewards, trl
@@ -359,6 +362,59 @@ def test_a_reward_of_ones_own_that_takes_everything_takes_mapped_columns():
     assert totals(kept, ["x"], a=[1]) == [2.0]
 
 
+@pytest.mark.parametrize("name", ["shorter_than_three", "half", "method"])
+def test_an_object_of_ones_own(name):
+    assert totals(only(f"own_rewards:{name}"), ["4"]) == [1.0]
+
+
+def test_an_object_that_plaudit_made():
+    batch = {"completions": [RIGHT], "solution": ["4"], "completion_ids": [[1] * 50]}
+    assert totals(only("own_rewards:brief_math"), **batch) == [0.75]
+
+
+@pytest.mark.parametrize(
+    ("reward", "params", "complaint"),
+    [
+        ("os:system", {"command": "touch {}"}, "os is a module of Python itself"),
+        ("subprocess:run", {}, "subprocess is a module of Python itself"),
+        ("os.path:join", {}, "os.path is a module of Python itself"),
+        ("builtins:eval", {}, "builtins is a module of Python itself"),
+        (
+            "own_rewards:command",
+            {"command": "touch {}"},
+            "is no function that is written in Python",
+        ),
+        ("own_rewards:length", {}, "is no function that is written in Python"),
+        ("own_rewards:dumps", {}, 'defined in json, not in own_rewards: name it as "json:dumps"'),
+        ("own_rewards:unmarked", {"limit": 1}, "takes no completions.*@plaudit.reward_factory"),
+        ("own_rewards:unmarked", {}, "takes no completions.*@plaudit.reward_factory"),
+        ("own_rewards:Unmarked", {"limit": 1}, "is a class: mark it with @plaudit.reward_factory"),
+        ("own_rewards:Unmarked", {}, "is a class: mark it with @plaudit.reward_factory"),
+        ("numpy:save", {"file": "{}", "arr": 1}, "takes no completions"),
+        ("plaudit.cli:main", {"arguments": ["list"]}, "takes no completions"),
+    ],
+)
+def test_loading_a_recipe_calls_nothing_that_is_not_marked(reward, params, complaint, tmp_path):
+    made = tmp_path / "made"
+    filled = {
+        name: value.format(made) if isinstance(value, str) else value
+        for name, value in params.items()
+    }
+    with pytest.raises(ValueError, match=complaint):
+        only(reward, params=filled)
+    assert not made.exists()
+    assert own_rewards.called == []
+
+
+def test_a_function_may_be_exported_by_the_package_that_defines_it(tmp_path, monkeypatch):
+    package = tmp_path / "exported_rewards"
+    package.mkdir()
+    (package / "_brief.py").write_text("def brief(completions):\n    return [1.0]\n")
+    (package / "__init__.py").write_text("from exported_rewards._brief import brief\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert totals(only("exported_rewards:brief"), ["4"]) == [1.0]
+
+
 def test_a_class_is_a_factory_and_its_object_has_the_name_of_the_class():
     shorter = only("own_rewards:Shorter", params={"than": 3})
     assert shorter.components[0].name == "Shorter"
@@ -385,7 +441,7 @@ def test_own_rewards_that_give_something_odd():
         ("accuracy_reward", "the name of several rewards"),
         ("trl.accuracy_reward_async", "Did you mean trl.accuracy_reward?"),
         ("xyz", "`plaudit list` names them all"),
-        ("no_such_module:f", "there is no module no_such_module"),
+        ("no_such_module:f", "no module no_such_module; install it, or name .* PYTHONPATH"),
         ("own_rewards:breif", 'own_rewards has no "breif"; did you mean "brief"?'),
         ("own_rewards:later", "must be a plain function, it is a coroutine function"),
         ("own_rewards:constant", "must be a plain function, it is int"),
@@ -621,6 +677,55 @@ def test_a_file_that_is_wrong_is_named_with_what_is_wrong(written, broken, text,
     with pytest.raises(ValueError, match=complaint) as caught:
         load(path)
     assert str(path) in str(caught.value)
+
+
+OWN = '[[rewards]]\nreward = "{}:mine"\n'
+GIVES = "def mine(completions):\n    return [{}] * len(completions)\n"
+
+
+def test_a_module_beside_the_file_is_found_first(tmp_path, monkeypatch):
+    for folder, value in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "beside_one.py").write_text(GIVES.format(value))
+    (tmp_path / "a" / "mine.toml").write_text(OWN.format("beside_one"))
+    monkeypatch.syspath_prepend(tmp_path / "b")
+    monkeypatch.chdir(tmp_path)
+    mine = load("a/mine.toml")
+    assert totals(mine, ["x"]) == [1.0]
+    assert sys.path[0] == str(tmp_path / "b")
+    # In another process, wherever that was started.
+    (tmp_path / "recipe").write_bytes(pickle.dumps(mine))
+    script = "import pickle; print(pickle.load(open('recipe', 'rb'))(['x'])[0].total)"
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert (ran.stdout, ran.stderr) == ("1.0\n", "")
+
+
+def test_a_package_beside_the_file_may_import_its_own(tmp_path):
+    package = tmp_path / "beside_package"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from beside_helper import value\n" + GIVES.format("value")
+    )
+    (tmp_path / "beside_helper.py").write_text("value = 0.5\n")
+    (tmp_path / "mine.toml").write_text(OWN.format("beside_package"))
+    assert totals(load(tmp_path / "mine.toml"), ["x"]) == [0.5]
+
+
+def test_two_modules_of_one_name_are_not_taken_for_each_other(tmp_path):
+    for folder, value in (("a", 1.0), ("b", 2.0)):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "beside_twice.py").write_text(GIVES.format(value))
+        (tmp_path / folder / "mine.toml").write_text(OWN.format("beside_twice"))
+    assert totals(load(tmp_path / "a" / "mine.toml"), ["x"]) == [1.0]
+    with pytest.raises(ValueError, match=r"another beside_twice is imported already, from .*/a/"):
+        load(tmp_path / "b" / "mine.toml")
+
+
+def test_a_module_that_is_nowhere_is_asked_for_with_the_places_to_put_it(tmp_path):
+    (tmp_path / "mine.toml").write_text(OWN.format("my_rewards"))
+    complaint = f"no module my_rewards; put it beside the recipe, in {tmp_path}, or .* PYTHONPATH"
+    with pytest.raises(ValueError, match=complaint):
+        load(tmp_path / "mine.toml")
 
 
 def test_a_file_that_cannot_be_read(tmp_path):

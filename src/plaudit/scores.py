@@ -9,13 +9,14 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from inspect import signature
+from inspect import isclass, isroutine, signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_FACTORY = "_is_plaudit_reward_factory"
 
 # What a reward may be given that is not a column: it holds for every row.
 NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
@@ -115,6 +116,31 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
     named = cast("AsyncReward[P]", values)
     named.scores = scores
     return named
+
+
+def reward_factory(maker: T) -> T:
+    """Mark a function or a class as one that makes a reward out of a recipe's `params`.
+
+    A recipe calls nothing of a user's when it is loaded, but for what is marked so.
+
+    >>> @reward_factory
+    ... def shorter(than):
+    ...     return lambda completions, **kwargs: [float(len(c) < than) for c in completions]
+    >>> is_reward_factory(shorter), is_reward_factory(shorter(than=3))
+    (True, False)
+    """
+    setattr(maker, _FACTORY, True)
+    return maker
+
+
+def is_reward_factory(thing: object) -> bool:
+    """Whether a function or a class is marked with `reward_factory`.
+
+    >>> is_reward_factory(print)
+    False
+    """
+    # The objects of a marked class have its mark, too, and are no factories.
+    return (isclass(thing) or isroutine(thing)) and getattr(thing, _FACTORY, False) is True
 
 
 def as_coroutine_functions(kind: type[T]) -> type[T]:

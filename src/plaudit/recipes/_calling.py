@@ -2,15 +2,15 @@
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import isnan
 from typing import Any
 
 from plaudit.completions import same_length
-from plaudit.recipes._names import did_you_mean, quoted
-from plaudit.rewards import ALSO_NEEDED, SYSTEMS, AnyReward, reward_named
+from plaudit.recipes._found import IN_A_BATCH, arguments_of, check_params, reward_of
+from plaudit.recipes._names import quoted
+from plaudit.rewards import ALSO_NEEDED
 from plaudit.scores import NOT_COLUMNS, Score
 
 # The arguments of plaudit's rewards that are columns. Others are settings: the same for each row.
@@ -18,9 +18,6 @@ COLUMNS = frozenset(
     "solution problem prompts completion_ids completions_long_answer accu_reward_method "
     "image_grid_thw image_path acc_reward".split()
 )
-# The rewards of one text have names of their own for what is a column of a batch.
-_IN_A_BATCH = {"content": "completions", "sol": "solution"}
-_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is a factory
 
 
 @dataclass(frozen=True)
@@ -114,110 +111,29 @@ def _score(value: Any, label: str, row: int) -> Score:
     return Score(number, f"{label} gives {number:g}.", method=label)
 
 
-def calling_of(reference: str, params: Mapping[str, Any]) -> tuple[str, Calling]:
+def calling_of(reference: str, params: Mapping[str, Any], folder: str = "") -> tuple[str, Calling]:
     """The name that a reward has of its own, and how it is called with these parameters.
+
+    The module of a reward of the user's is looked for in `folder` first, where that is given.
 
     >>> name, calling = calling_of("trl.get_cosine_scaled_reward", {"max_len": 100})
     >>> name, calling.needed
     ('cosine_scaled_reward', ('solution', 'completion_ids'))
     """
-    full, thing = _found(reference)
-    if _is_factory(thing):
-        thing, params = _made(reference, thing, params), {}
-    if not callable(thing) or inspect.iscoroutinefunction(thing):
-        kind = "a coroutine function" if callable(thing) else type(thing).__name__
-        raise ValueError(f"{reference} must be a plain function, it is {kind}")
+    full, thing, is_made = reward_of(reference, params, folder)
     name = getattr(thing, "__name__", "")
     if not name.isidentifier():  # an object of a class, or a lambda
         name = reference.replace(":", ".").rpartition(".")[2]
-    return name, _calling(reference, full, thing, params)
-
-
-def _found(reference: str) -> tuple[str, AnyReward]:
-    """The full name of a reward of plaudit, or "", and what the reference names."""
-    dotted = reference.replace(":", ".").removeprefix("plaudit.rewards.")
-    module, _, attribute = dotted.rpartition(".")
-    try:
-        return reward_named(dotted)
-    except ValueError:
-        if not module or module in SYSTEMS:
-            raise
-    return "", _imported(module, attribute, reference)
-
-
-def _imported(name: str, attribute: str, reference: str) -> AnyReward:
-    try:
-        module = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module is there, and something that it imports is not
-        raise ValueError(
-            f"no reward is called {quoted(reference)}: there is no module {error.name}; "
-            "`plaudit list` names the rewards of plaudit"
-        ) from error
-    if not hasattr(module, attribute):
-        names = [known for known in vars(module) if not known.startswith("_")]
-        raise ValueError(f"{name} has no {quoted(attribute)}; {did_you_mean(attribute, names)}")
-    found: AnyReward = getattr(module, attribute)
-    return found
-
-
-def _is_factory(thing: Any) -> bool:
-    if isinstance(thing, type):
-        return True
-    if hasattr(thing, "scores") or not callable(thing):
-        return False
-    named, is_open, _ = _arguments(thing)
-    return not is_open and not _GIVEN & set(named)
-
-
-def _arguments(function: AnyReward) -> tuple[list[str], bool, list[str]]:
-    """What a function names, whether it takes other keywords too, and what it insists on."""
-    parameters = inspect.signature(function).parameters.values()
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    names = [_IN_A_BATCH.get(p.name, p.name) for p in named]
-    required = [
-        name for name, p in zip(names, named, strict=True) if p.default is inspect.Parameter.empty
-    ]
-    return names, is_open, required
-
-
-def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyReward:
-    named, is_open, required = _arguments(factory)
-    if not is_open:
-        check_params(reference, params, named)
-    for name in required:
-        if name not in params:
-            raise ValueError(f"{reference} needs the parameter {quoted(name)}: put it into params")
-    try:
-        made: AnyReward = factory(**params)
-    except TypeError as error:
-        raise ValueError(f"{reference}: {error}") from error
-    return made
-
-
-def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
-    """Raise at the first parameter that a reward does not have.
-
-    >>> check_params("trl.accuracy_reward", {"max_le": 3}, ["max_len"])
-    Traceback (most recent call last):
-    ...
-    ValueError: trl.accuracy_reward has no parameter "max_le"; did you mean "max_len"?
-    """
-    for name in params:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise ValueError(f"{reference} has no parameter {quoted(name)}; {hint}")
+    return name, _calling(reference, full, thing, {} if is_made else params)
 
 
 def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -> Calling:
     # What a text reward's `scores` names says less than its own signature, and a made reward's
     # `scores` says more than its `__call__`.
     made_here = not inspect.isfunction(thing) and hasattr(thing, "scores")
-    named, is_open, required = _arguments(thing.scores if made_here else thing)
+    named, is_open, required = arguments_of(thing.scores if made_here else thing)
     also = ALSO_NEEDED.get(full, ())
-    fixed = {_IN_A_BATCH.get(name, name): value for name, value in params.items()}
+    fixed = {IN_A_BATCH.get(name, name): value for name, value in params.items()}
     known = dict.fromkeys([*named, *also])
     check_params(reference, fixed, [name for name in known if name != "completions"])
     needed = [n for n in dict.fromkeys([*required, *also]) if n not in (*fixed, "completions")]

@@ -26,6 +26,7 @@ class Component:
     columns: the reward's argument -> the table's column
     gate: the name of an earlier component; this one counts only where that one is above 0
     right: the value from which a completion is right, where the reward's own rule is not meant
+    folder: where the module of a reward of your own is looked for first: that of the recipe's file
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
     'cosine_scaled_reward'
@@ -42,6 +43,7 @@ class Component:
     columns: Mapping[str, str] = field(default_factory=dict)
     gate: str | None = None
     right: float | None = None
+    folder: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check_types()
@@ -66,7 +68,7 @@ class Component:
 
     @cached_property
     def _named_calling(self) -> tuple[str, Calling]:
-        return calling_of(self.reward, self.params)
+        return calling_of(self.reward, self.params, self.folder)
 
     def takes(self, argument: str) -> bool:
         """Whether the reward can be given a column as this argument."""
