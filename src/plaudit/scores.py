@@ -43,6 +43,7 @@ class Score:
     right: whether the completion is right by the reward's own rule; None where the reward does not
         say so (a format, a length), or where there is no gold to compare with
     ungated: what the value would be without the gate of its recipe; None where no gate held it back
+    gold_in_part: whether only a part of the gold was read, see `plaudit.golds`
 
     >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
     1.0
@@ -56,6 +57,7 @@ class Score:
     status: str = "scored"
     right: bool | None = None
     ungated: float | None = None
+    gold_in_part: bool = False
 
 
 class Reward(Protocol[P]):

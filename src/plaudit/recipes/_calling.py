@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from plaudit.completions import same_length
+from plaudit.completions import rows_of, same_length
+from plaudit.golds import as_latex
 from plaudit.recipes._found import IN_A_BATCH, arguments_of, check_params, reward_of
 from plaudit.recipes._names import quoted
 from plaudit.rewards import ALSO_NEEDED
@@ -34,6 +35,8 @@ class Calling:
     is_open: whether it takes other arguments too
     settings: arguments that are the same for every call
     constants: columns that hold the same in every row
+    reads_latex: whether it reads golds as LaTeX and as nothing else
+    golds: "latex" where golds are to be wrapped in $…$, see `plaudit.golds`
     """
 
     function: Callable[..., Iterable[Any]]
@@ -46,6 +49,8 @@ class Calling:
     is_open: bool
     settings: Mapping[str, Any]
     constants: Mapping[str, Any]
+    reads_latex: bool
+    golds: str
 
     def scores(
         self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
@@ -78,6 +83,8 @@ class Calling:
         passed["completions"] = completions
         passed |= self.settings
         passed |= {name: [value] * len(completions) for name, value in self.constants.items()}
+        if self.golds == "latex" and "solution" in passed:
+            passed["solution"] = [as_latex(one) for one in rows_of(passed["solution"], "solution")]
         return {name: v for name, v in passed.items() if self.is_open or name in self.named}
 
     def _columns(self, columns: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
@@ -111,7 +118,9 @@ def _score(value: Any, label: str, row: int) -> Score:
     return Score(number, f"{label} gives {number:g}.", method=label)
 
 
-def calling_of(reference: str, params: Mapping[str, Any], folder: str = "") -> tuple[str, Calling]:
+def calling_of(
+    reference: str, params: Mapping[str, Any], folder: str = "", golds: str = ""
+) -> tuple[str, Calling]:
     """The name that a reward has of its own, and how it is called with these parameters.
 
     The module of a reward of the user's is looked for in `folder` first, where that is given.
@@ -124,10 +133,12 @@ def calling_of(reference: str, params: Mapping[str, Any], folder: str = "") -> t
     name = getattr(thing, "__name__", "")
     if not name.isidentifier():  # an object of a class, or a lambda
         name = reference.replace(":", ".").rpartition(".")[2]
-    return name, _calling(reference, full, thing, {} if is_made else params)
+    return name, _calling(reference, full, thing, {} if is_made else params, golds)
 
 
-def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -> Calling:
+def _calling(
+    reference: str, full: str, thing: Any, params: Mapping[str, Any], golds: str
+) -> Calling:
     # What a text reward's `scores` names says less than its own signature, and a made reward's
     # `scores` says more than its `__call__`.
     made_here = not inspect.isfunction(thing) and hasattr(thing, "scores")
@@ -156,6 +167,8 @@ def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -
         is_open=is_open,
         settings={name: value for name, value in fixed.items() if name not in COLUMNS},
         constants={name: value for name, value in fixed.items() if name in COLUMNS},
+        reads_latex=full.startswith("trl.") and "solution" in known,
+        golds=golds,
     )
 
 

@@ -26,6 +26,7 @@ class Component:
     columns: the reward's argument -> the table's column
     gate: the name of an earlier component; this one counts only where that one is above 0
     right: the value from which a completion is right, where the reward's own rule is not meant
+    golds: "latex" wraps golds that stand in no environment in $…$, for the rewards of trl
     folder: where the module of a reward of your own is looked for first: that of the recipe's file
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
@@ -43,6 +44,7 @@ class Component:
     columns: Mapping[str, str] = field(default_factory=dict)
     gate: str | None = None
     right: float | None = None
+    golds: str = ""
     folder: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -50,6 +52,8 @@ class Component:
         own_name, _ = self._named_calling
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "weight", float(self.weight))
+        if self.golds and not self.calling.reads_latex:
+            raise ValueError(f'{self.reward} takes no golds = "latex": it reads more than LaTeX')
         if self.name in RESERVED:
             raise ValueError(f"a scored table has a column {quoted(self.name)} already")
         for argument in self.columns:
@@ -68,7 +72,7 @@ class Component:
 
     @cached_property
     def _named_calling(self) -> tuple[str, Calling]:
-        return calling_of(self.reward, self.params, self.folder)
+        return calling_of(self.reward, self.params, self.folder, self.golds)
 
     def takes(self, argument: str) -> bool:
         """Whether the reward can be given a column as this argument."""
@@ -130,6 +134,19 @@ class Component:
             if number is not None and not isfinite(number):
                 raise ValueError(f"{key} must be finite, got {number}")
         check_columns(self.columns)
+        check_golds(self.golds)
+
+
+def check_golds(golds: object) -> None:
+    """Raise where it is no way to read golds.
+
+    >>> check_golds("tex")
+    Traceback (most recent call last):
+    ...
+    ValueError: golds must be "latex" where it is said, got 'tex'
+    """
+    if golds not in ("", "latex"):
+        raise ValueError(f'golds must be "latex" where it is said, got {golds!r:.80}')
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:

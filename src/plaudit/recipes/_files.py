@@ -13,7 +13,7 @@ from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._recipe import Recipe
 
 _PRESETS = files("plaudit").joinpath("presets")
-_KEYS = ("name", "columns", "rewards")
+_KEYS = ("name", "golds", "columns", "rewards")
 _KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder")
 
 
@@ -77,7 +77,7 @@ def _recipe(table: Mapping[str, Any], default_name: str, folder: str) -> Recipe:
     components = [
         _component(reward, place, folder) for place, reward in enumerate(rewards, start=1)
     ]
-    return Recipe(name, tuple(components), columns)
+    return Recipe(name, tuple(components), columns, table.get("golds", ""))
 
 
 def _component(table: Any, place: int, folder: str) -> Component:

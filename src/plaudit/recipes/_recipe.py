@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plaudit.recipes._component import Component, check_columns
+from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, TOLD, Score, as_coroutine_functions, values_of
@@ -50,6 +50,7 @@ class Recipe:
     """Rewards with weights, gates and columns, as one callable over a batch.
 
     columns: the rewards' argument -> the table's column, for all components; `completions` too
+    golds: "latex" wraps golds that stand in no environment in $…$, for each reward of trl
 
     >>> recipe = Recipe(
     ...     "brief-math",
@@ -67,11 +68,12 @@ class Recipe:
     name: str
     components: tuple[Component, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
+    golds: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "components", tuple(self.components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
+        object.__setattr__(self, "components", self._with_golds())
         check_columns(self.columns)
         self._check_names_and_gates()
         for argument in self.columns:
@@ -177,7 +179,17 @@ class Recipe:
         name = "accuracy_reward"
         reward = "trl.accuracy_reward"
         """
-        return toml_of(self.name, self.columns, self.components)
+        return toml_of(self.name, self.columns, self.components, self.golds)
+
+    def _with_golds(self) -> tuple[Component, ...]:
+        check_golds(self.golds)
+        readers = [component.calling.reads_latex for component in self.components]
+        if self.golds and not any(readers):
+            raise ValueError('golds = "latex" is for the rewards of trl, and the recipe has none')
+        return tuple(
+            replace(component, golds=self.golds) if self.golds and reads else component
+            for component, reads in zip(self.components, readers, strict=True)
+        )
 
     def _with_gates(self, component: Component) -> tuple[Component, ...]:
         """The component, after the chain of gates that it depends on."""

@@ -20,6 +20,7 @@ from plaudit.completions import (
     texts_of,
 )
 from plaudit.extract import first_tag, only_tags
+from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.scores import Score, async_reward, reward
 
@@ -88,12 +89,14 @@ def _same_text(answer: str, gold: str) -> Score:
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
     method, status = verdict.method, verdict.status
     if status is Status.EQUAL:
-        return Score(1.0, verdict.why, answer, gold, method, status, right=True)
+        score = Score(1.0, verdict.why, answer, gold, method, status, right=True)
+        return marked(score, gold, verdict.gold)
     # What is no mathematics was compared as text.
     stopped = status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
     why = verdict.why if stopped else "The answer is not the gold, neither in value nor as text."
     status = status if stopped else Status.DIFFERENT
-    return Score(0.0, why, answer, gold, method, status, right=False)
+    score = Score(0.0, why, answer, gold, method, status, right=False)
+    return marked(score, gold, verdict.gold)
 
 
 @reward

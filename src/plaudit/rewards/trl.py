@@ -22,6 +22,7 @@ from plaudit.completions import (
     same_length,
     texts_of,
 )
+from plaudit.golds import marked
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
@@ -151,16 +152,17 @@ def _judged(
         )
     )
     return [
-        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts))
+        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts), gold)
         for text, gold in zip(texts, golds, strict=True)
     ]
 
 
-def _score(verdict: Verdict) -> Score:
+def _score(verdict: Verdict, gold: str) -> Score:
     right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
     value = None if right is None else float(right)
     read = verdict.answer, verdict.gold
-    return Score(value, verdict.why, *read, verdict.method, verdict.status, right)
+    score = Score(value, verdict.why, *read, verdict.method, verdict.status, right)
+    return marked(score, gold, verdict.gold)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:

@@ -33,6 +33,7 @@ from plaudit.completions import (
     texts_of,
     whole_numbers,
 )
+from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
@@ -486,7 +487,8 @@ def _default(content: str, gold: str) -> _Draft:
 
 def _default_score(answer: str, truth: str, verdict: Verdict) -> Score:
     if verdict.status is Status.EQUAL:
-        return _same(True, "Equal as mathematics.", answer, truth, verdict.method)
+        score = _same(True, "Equal as mathematics.", answer, truth, verdict.method)
+        return marked(score, truth, verdict.gold)
     score = replace(_compared(answer, truth), answer=answer, gold=truth)
     # A gold that is no mathematics is no trouble here: it is compared as something else.
     stopped = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
@@ -566,7 +568,8 @@ def _math_score(answer: str, truth: str, verdict: Verdict) -> Score:
     equal = verdict.status is Status.EQUAL
     why = "Equal as mathematics." if equal else f"Not equal as mathematics: {verdict.status}."
     right = None if verdict.status is Status.BAD_GOLD else equal
-    return Score(float(equal), why, answer, truth, verdict.method, verdict.status, right)
+    score = Score(float(equal), why, answer, truth, verdict.method, verdict.status, right)
+    return marked(score, truth, verdict.gold)
 
 
 def _all_match(content: str, gold: str) -> Score:
