@@ -363,7 +363,11 @@ def test_a_tokenizer_comes_from_python():
         ),
         ("trl.get_cosine_scaled_reward", {}, 'needs the parameter "max_len": put it into params'),
         ("trl.get_cosine_scaled_reward", {"max_len": 0}, "max_len must be 1 or more, got 0"),
-        ("trl.get_cosine_scaled_reward", {"max_len": "x"}, "trl.get_cosine_scaled_reward: '<' not"),
+        (
+            "trl.get_cosine_scaled_reward",
+            {"max_len": "x"},
+            "max_len must be a whole number, got 'x'",
+        ),
         ("vlm_r1.detection_score", {"iou_treshold": 1}, 'did you mean "iou_threshold"?'),
         ("vlm_r1.accuracy_reward", {"method": "mcq"}, 'no parameter "method"'),
         ("trl.think_format_reward", {"completions": 1}, 'no parameter "completions"'),
