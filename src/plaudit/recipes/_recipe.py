@@ -70,6 +70,7 @@ class Recipe:
     golds: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "components", tuple(self.components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
         object.__setattr__(self, "components", self._with_golds())
@@ -242,7 +243,7 @@ def _check_given(
     """Raise where a batch has not all that is needed, by the table's name or the argument's."""
     needs = [pair for component in components for pair in component.needs(mapping).items()]
     by_argument = {column for argument, column in needs if argument in columns}
-    check_needs(components, mapping, {*columns, *by_argument})
+    check_needs(components, mapping, [*columns, *by_argument])
 
 
 def _gated_rows(
