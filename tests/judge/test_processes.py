@@ -121,8 +121,8 @@ def test_nothing_is_left_when_the_process_ends():
     from pathlib import Path
     print(symbolic())
     from plaudit.judge import shared_judge
-    nursery = shared_judge()._pool._dispatcher._nursery._process.pid
-    print(nursery, *Path(f"/proc/{nursery}/task/{nursery}/children").read_text().split())
+    server = shared_judge()._pool._dispatcher._fork_server.pid
+    print(server, *Path(f"/proc/{server}/task/{server}/children").read_text().split())
     """
     processes = run(SYMBOLIC + textwrap.dedent(script)).split()[1:]
     gone(processes)
@@ -141,9 +141,9 @@ def test_nothing_is_left_when_the_process_is_killed(while_it_works):
         bomb = Pair(r"$\gcd(7^{999999} - 1, 3^{999999} - 1)!!$", r"$\sin x$")
         threading.Thread(target=judge, args=([bomb],), daemon=True).start()
         time.sleep(0.5)
-    nursery = shared_judge()._pool._dispatcher._nursery._process.pid
-    children = Path(f"/proc/{nursery}/task/{nursery}/children").read_text()
-    print(nursery, *children.split(), flush=True)
+    server = shared_judge()._pool._dispatcher._fork_server.pid
+    children = Path(f"/proc/{server}/task/{server}/children").read_text()
+    print(server, *children.split(), flush=True)
     time.sleep(60)
     """.replace("AT_WORK", str(while_it_works))
     command = [sys.executable, "-c", SYMBOLIC + textwrap.dedent(script)]

@@ -1,0 +1,82 @@
+"""How much memory a worker may have, and how it knows that it met that limit.
+
+A failed allocation is no safe way to know. Libraries catch MemoryError with everything else, and
+make a verdict of it; and CPython itself may crash where it has no memory left to make a call. So:
+
+- The kernel's limit lies a little above the worker's. What is far too large for both, such as a
+  power of a billion digits, is refused at once, and no library gets to catch the MemoryError.
+- What grows bit by bit is noticed at the worker's own limit, while there is memory left to say so.
+- Once an item is done, the peak tells whether it went over its limit in between.
+"""
+
+import contextlib
+import ctypes
+import resource
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+RESERVE = 64 << 20  # bytes between the worker's limit and the kernel's
+EVERY = 0.02  # seconds of work between two looks at the memory
+STATUS = Path("/proc/self/status")
+
+
+class MemoryLimit:
+    """A limit on this process's address space, in bytes; on Linux alone, as others enforce none."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._at_work = False
+        ceiling = max(memory, _status("VmSize")) + RESERVE
+        resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+        let_memory_errors_through()
+        signal.signal(signal.SIGPROF, self._look)
+
+    @property
+    def why(self) -> str:
+        """What is told of an item that needs more."""
+        return f"it needs more than {self._memory >> 20:,} MiB of memory"
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """MemoryError where what is done in it goes over the limit, however that comes about."""
+        signal.setitimer(signal.ITIMER_PROF, EVERY, EVERY)
+        self._at_work = True
+        try:
+            yield
+        finally:
+            self._at_work = False
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if _status("VmPeak") > self._memory:
+            raise MemoryError
+
+    def _look(self, *_: object) -> None:
+        if self._at_work and _status("VmSize") > self._memory:
+            raise MemoryError
+
+
+def let_memory_errors_through() -> None:
+    """Have `except Exception` catch no MemoryError in this process, in whatever library it stands.
+
+    A class is an Exception if that stands in its method resolution order, which is all that
+    `except` looks at. Python has no way to write to it, so this writes where CPython keeps the
+    entries of a tuple.
+    """
+    order = MemoryError.__mro__
+    if Exception in order:
+        place = id(order) + tuple.__basicsize__ + order.index(Exception) * tuple.__itemsize__
+        ctypes.c_void_p.from_address(place).value = id(BaseException)
+    assert not issubclass(MemoryError, Exception)
+
+
+def _status(name: str) -> int:
+    """What the kernel says of this process's memory, in bytes; 0 where it says nothing.
+
+    >>> not STATUS.exists() or _status("VmPeak") >= _status("VmSize") > 0
+    True
+    """
+    try:
+        text = STATUS.read_text()
+    except FileNotFoundError:
+        return 0
+    return int(text.partition(f"{name}:")[2].split(maxsplit=1)[0]) << 10
