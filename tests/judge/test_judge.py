@@ -344,3 +344,71 @@ def test_the_hit_rate_is_the_share_of_rows_that_were_known():
     judge.judge([latex("First, " + symbolic("x").answer, "1")])
     judge.close()
     assert (judge.cache.hits, judge.cache.misses, judge.cache.hit_rate) == (1, 1, 0.5)
+
+
+LONG_GOLD = "4 " * 500_000
+
+
+def test_a_gold_that_is_far_too_long_is_none(quick):
+    (verdict,) = quick.judge([Pair("4", LONG_GOLD)])
+    assert (verdict.status, verdict.answer, verdict.gold) == (Status.BAD_GOLD, None, None)
+    assert verdict.why == (
+        "The gold cannot be read: it has more than 100,000 characters, "
+        "so there is nothing to compare with."
+    )
+
+
+def test_a_final_answer_that_is_far_too_long_is_not_read(quick):
+    (verdict,) = quick.judge([Pair(LONG_GOLD, "4")])
+    assert verdict.status is Status.LIMIT
+    assert verdict.why == "Too large to compare: it has more than 100,000 characters."
+
+
+def test_a_long_completion_is_read(quick):
+    (verdict,) = quick.judge([latex("so " * 500_000 + r"\boxed{4}", "4")])
+    assert verdict.status is Status.EQUAL
+
+
+def test_a_loop_has_long_texts_read_elsewhere(quick, monkeypatch):
+    """Reading waits for the loop here, which it could not if it stood in the loop's way."""
+    going_on = threading.Event()
+
+    def patient(text, rule, read=_judge.read):
+        assert going_on.wait(timeout=20), "the loop stands still"
+        return read(text, rule)
+
+    async def main():
+        call = asyncio.create_task(quick.judge_async([latex("so " * 20_000 + r"\boxed{7}", "7")]))
+        await asyncio.sleep(0.01)
+        going_on.set()
+        return (await call)[0].status
+
+    monkeypatch.setattr(_judge, "read", patient)
+    assert asyncio.run(main()) is Status.EQUAL
+
+
+def test_a_call_that_is_cancelled_while_it_reads_asks_no_worker(quick, monkeypatch):
+    reading, going_on = threading.Event(), threading.Event()
+
+    def patient(text, rule, read=_judge.read):
+        reading.set()
+        assert going_on.wait(timeout=20)
+        return read(text, rule)
+
+    async def main():
+        pairs = [latex("so " * 20_000 + symbolic(letter).answer, "1") for letter in "xyz"]
+        call = asyncio.create_task(quick.judge_async(pairs))
+        while not reading.is_set():
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        going_on.set()
+
+    monkeypatch.setattr(_judge, "read", patient)
+    asyncio.run(main())
+    _judge.READERS.get().submit(int).result(timeout=20)
+    until_idle = time.monotonic() + 20
+    while quick._pool and quick._pool._dispatcher._pending:
+        assert time.monotonic() < until_idle
+        time.sleep(0.01)

@@ -13,15 +13,17 @@ from weakref import WeakSet
 from plaudit.judge._algebra import clearly_apart, same_shape
 from plaudit.judge._cache import Cache
 from plaudit.judge._exact import same_number
-from plaudit.judge._reading import Reading, read
+from plaudit.judge._reading import Reading, read, too_long
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
     from plaudit.judge._pool import Pool
     from plaudit.judge._tasks import Item, Outcome
+
+LONG = 50_000  # characters of a batch that an event loop can stand being read on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,10 @@ class Judge:
         import asyncio  # a trainer that has no loop need not load it
 
         with self._call(), Session(self, pairs) as session:
-            session.read()
+            if sum(len(pair.answer) + len(pair.gold) for pair in pairs) > LONG:
+                await asyncio.wrap_future(READERS.get().submit(session.read))
+            else:
+                session.read()
             outcomes = await asyncio.gather(*map(asyncio.wrap_future, session.futures))
             return session.verdicts(outcomes)
 
@@ -198,18 +203,23 @@ class Session:
         self._pairs = pairs
         self._waiting: dict[Item, tuple[Future[Outcome], list[int]]] = {}
         self._verdicts: list[Verdict | None] = []
+        self._over = False
 
     def __enter__(self) -> "Session":
         return self
 
     def __exit__(self, *_: object) -> None:
         """Whatever became of the call, nobody waits for the workers any more."""
+        self._over = True
         for future in self.futures:
             future.cancel()
 
     def read(self) -> None:
         """Decide what can be decided at once, and hand the rest to the workers."""
-        self._verdicts = [self._quick(pair, row) for row, pair in enumerate(self._pairs)]
+        for row, pair in enumerate(self._pairs):
+            if self._over:  # cancelled on the loop, while a thread reads
+                return
+            self._verdicts.append(self._quick(pair, row))
 
     @property
     def futures(self) -> "list[Future[Outcome]]":
@@ -228,6 +238,10 @@ class Session:
         return [verdict for verdict in self._verdicts if verdict is not None]
 
     def _quick(self, pair: Pair, row: int) -> Verdict | None:
+        if why := too_long(pair.gold, Rule.ANYWHERE):
+            return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
+        if why := too_long(pair.answer, pair.rule):
+            return Verdict(Status.LIMIT, None, None, "too long", 0.0, why)
         known = self._judge._texts[pair.rule].get((pair.answer, pair.gold))
         if known is not None:
             return known
@@ -263,6 +277,29 @@ class Session:
         return verdict
 
 
+class Readers:
+    """Threads in which event loops have long texts read, started when first needed.
+
+    Apart from the loop's own: those may all be busy with what a reward waits for.
+    """
+
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> "ThreadPoolExecutor":
+        from concurrent.futures import ThreadPoolExecutor
+
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(2, "plaudit-reading")
+            return self._threads
+
+    def forget(self) -> None:
+        """In a forked process: no thread came along."""
+        self._threads, self._lock = None, threading.Lock()
+
+
 def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
     """What can be said without a CAS exactly as math-verify would say it, and how."""
     if gold.best is None:
@@ -296,6 +333,7 @@ def _verdict(outcome: "Outcome") -> Verdict:
 
 CHECK: "Item" = ((("number", "2", False),), (("number", "2", False),), Rule.LATEX.value)
 JUDGES: WeakSet[Judge] = WeakSet()
+READERS = Readers()
 
 
 def _stop_all() -> None:
@@ -304,6 +342,7 @@ def _stop_all() -> None:
 
 
 def _after_fork() -> None:
+    READERS.forget()
     for judge in list(JUDGES):
         judge._after_fork()
 
