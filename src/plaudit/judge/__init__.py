@@ -8,6 +8,7 @@ Every reward of a process shares one judge, with its cache and its workers; `con
 limits. Neither sympy nor antlr is ever imported here, only in the workers.
 """
 
+import os
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -167,3 +168,12 @@ async def settle_async(steps: Generator[list[Pair], list[Verdict], T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def _after_fork() -> None:
+    """In a forked process: a thread that held the lock did not come along."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

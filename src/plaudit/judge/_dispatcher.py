@@ -141,7 +141,7 @@ class Dispatcher:
             return
         for frame in worker.frames.feed(data):
             if worker.ready:
-                self._settle(worker.tasks.popleft(), Outcome(*frame))
+                self._settle(worker.tasks.popleft(), _outcome(*frame))
                 self._idle_deaths = 0
             else:
                 worker.process = frame
@@ -326,3 +326,8 @@ class Dispatcher:
         self._pending.clear()
         for task in tasks:
             task.fail(error)
+
+
+def _outcome(status: str, answer: str, gold: str, problem: str, seconds: float) -> Outcome:
+    """What a worker says. Its error may have been one of the moment: no memory, no descriptor."""
+    return Outcome(status, answer, gold, problem, seconds, lasting=status != Status.ERROR)

@@ -11,14 +11,15 @@ make a verdict of it; and CPython itself may crash where it has no memory left t
 
 import contextlib
 import ctypes
+import os
 import resource
 import signal
+import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 RESERVE = 64 << 20  # bytes between the worker's limit and the kernel's
 EVERY = 0.02  # seconds of work between two looks at the memory
-STATUS = Path("/proc/self/status")
+STATUS = "/proc/self/status"
 
 
 class MemoryLimit:
@@ -27,7 +28,8 @@ class MemoryLimit:
     def __init__(self, memory: int) -> None:
         self._memory = memory
         self._at_work = False
-        ceiling = max(memory, _status("VmSize")) + RESERVE
+        self._status = os.open(STATUS, os.O_RDONLY) if sys.platform == "linux" else -1
+        ceiling = max(memory, self._now("VmSize")) + RESERVE
         resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
         let_memory_errors_through()
         signal.signal(signal.SIGPROF, self._look)
@@ -47,12 +49,24 @@ class MemoryLimit:
         finally:
             self._at_work = False
             signal.setitimer(signal.ITIMER_PROF, 0)
-        if _status("VmPeak") > self._memory:
+        if self._now("VmPeak") > self._memory:
             raise MemoryError
 
     def _look(self, *_: object) -> None:
-        if self._at_work and _status("VmSize") > self._memory:
+        if self._at_work and self._now("VmSize") > self._memory:
             raise MemoryError
+
+    def _now(self, name: str) -> int:
+        """What the kernel says of this process, in bytes; 0 where it says nothing.
+
+        The file stays open: this is called in the midst of anything, so it may need no descriptor,
+        and raises nothing that a library could make a verdict of.
+        """
+        try:
+            text = os.pread(self._status, 4096, 0).decode()
+        except OSError:
+            return 0
+        return int(text.partition(f"{name}:")[2].split(maxsplit=1)[0]) << 10
 
 
 def let_memory_errors_through() -> None:
@@ -67,16 +81,3 @@ def let_memory_errors_through() -> None:
         place = id(order) + tuple.__basicsize__ + order.index(Exception) * tuple.__itemsize__
         ctypes.c_void_p.from_address(place).value = id(BaseException)
     assert not issubclass(MemoryError, Exception)
-
-
-def _status(name: str) -> int:
-    """What the kernel says of this process's memory, in bytes; 0 where it says nothing.
-
-    >>> not STATUS.exists() or _status("VmPeak") >= _status("VmSize") > 0
-    True
-    """
-    try:
-        text = STATUS.read_text()
-    except FileNotFoundError:
-        return 0
-    return int(text.partition(f"{name}:")[2].split(maxsplit=1)[0]) << 10
