@@ -30,7 +30,9 @@ class MemoryLimit:
         self._at_work = False
         self._status = os.open(STATUS, os.O_RDONLY) if sys.platform == "linux" else -1
         ceiling = max(memory, self._now("VmSize")) + RESERVE
-        resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard == resource.RLIM_INFINITY or ceiling < hard:  # else the system's is the stricter
+            resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
         let_memory_errors_through()
         signal.signal(signal.SIGPROF, self._look)
 
