@@ -263,20 +263,29 @@ def test_a_fork_server_that_is_stopped_is_replaced(pool, monkeypatch):
     assert server_and_workers(pool)[0] != server
 
 
-def test_a_fault_in_the_dispatcher_leaves_nobody_waiting(pool, monkeypatch):
-    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
-    _, workers = server_and_workers(pool)
-    stuck = pool.submit(BOMB)
-    until(lambda: pool._dispatcher._pending)
-    monkeypatch.setattr(_dispatcher.Dispatcher, "_hurry_unwanted", lambda _: 1 / 0)
-    later = pool.submit(item("1"))
-    for future in (stuck, later):
-        with pytest.raises(RuntimeError, match="dispatcher failed: ZeroDivisionError: division"):
-            future.result(timeout=20)
-    assert pool.ended
+# All that the dispatcher does in the course of its work.
+STEPS = [
+    *("_step", "_hear", "_take", "_hand_out", "_may_spawn", "_give", "_patience", "_hear_worker"),
+    *("_started", "_settle", "_drop", "_hurry_unwanted", "_kill_overdue", "_spawn"),
+    "_start_fork_server",
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_fault_in_the_dispatcher_leaves_nobody_waiting(pool, monkeypatch, step):
+    before = children_of(os.getpid())
+    if step not in ("_may_spawn", "_spawn", "_start_fork_server", "_started"):
+        assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    monkeypatch.setattr(_dispatcher.Dispatcher, step, lambda *_: 1 / 0)
+    futures = [pool.submit(item(rf"\frac{{{n}}}{{12}}")) for n in range(20)]
+    ended = [future.exception(timeout=40) for future in futures]
+    assert any(ended)
+    for error in filter(None, ended):
+        assert str(error) == "the judge's dispatcher failed: ZeroDivisionError: division by zero"
+    until(lambda: pool.ended)
     with pytest.raises(RuntimeError, match="dispatcher failed"):
         pool.submit(item("1")).result(timeout=20)
-    until(lambda: not any(map(alive, workers)))
+    until(lambda: children_of(os.getpid()) == before)
 
 
 def test_an_item_whose_worker_was_stopped_is_judged_again(pool):

@@ -105,8 +105,9 @@ class Dispatcher:
     def _hear(self, key: selectors.SelectorKey) -> None:
         if key.fileobj is self._alarm:
             self._open = bool(self._alarm.recv(4096))
-            for item, future in self._inbox.take():
-                self._take(item, future)
+            while asked := self._inbox.first():
+                self._take(*asked)
+                self._inbox.drop()
         elif isinstance(key.data, Worker):
             if key.data.number in self._workers:  # it may have been buried a moment ago
                 self._hear_worker(key.data)
@@ -124,8 +125,8 @@ class Dispatcher:
         self._queue.append(task)
 
     def _settle(self, task: Task, outcome: Outcome) -> None:
-        self._drop(task)
         task.settle(outcome)
+        self._drop(task)
 
     def _drop(self, task: Task) -> None:
         if self._pending.get(task.item) is task:  # and not one that was asked for since

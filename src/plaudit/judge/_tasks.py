@@ -47,18 +47,18 @@ Asked = tuple[Item, "Future[Outcome]"]
 
 
 class Inbox:
-    """What callers ask for, until the dispatcher takes it. Nothing gets in once it is closed.
+    """What callers ask for, until the dispatcher has it. Nothing gets in once it is closed.
 
     >>> inbox = Inbox()
-    >>> inbox.put(((), Future())), len(inbox.take())
-    (True, 1)
-    >>> inbox.close(), inbox.put(((), Future()))
-    ([], False)
+    >>> inbox.put(("an item", Future())), inbox.first()[0]
+    (True, 'an item')
+    >>> len(inbox.close()), inbox.put(("another", Future()))
+    (1, False)
     """
 
     def __init__(self) -> None:
         self.closed = False
-        self._asked: list[Asked] = []
+        self._asked: deque[Asked] = deque()
         self._lock = threading.Lock()
 
     def put(self, asked: Asked) -> bool:
@@ -68,17 +68,19 @@ class Inbox:
                 self._asked.append(asked)
             return not self.closed
 
-    def take(self) -> list[Asked]:
-        """What was asked since the last time."""
-        with self._lock:
-            taken, self._asked = self._asked, []
-        return taken
+    def first(self) -> Asked | None:
+        """What was asked first. It stays until `drop`: what fails in between must not lose it."""
+        return self._asked[0] if self._asked else None
+
+    def drop(self) -> None:
+        """The first is on its way."""
+        self._asked.popleft()
 
     def close(self) -> list[Asked]:
-        """Refuse what comes from now on; what came before is the caller's."""
+        """Refuse what comes from now on; what is left is the caller's to answer."""
         with self._lock:
             self.closed = True
-        return self.take()
+        return list(self._asked)
 
 
 @dataclass(eq=False)
