@@ -39,7 +39,7 @@ class Dispatcher:
     def __init__(
         self, settings: Settings, inbox: Inbox, alarm: socket.socket, trouble: str | None = None
     ) -> None:
-        self.trouble = trouble  # why the last worker did not start; None once one does
+        self.trouble = trouble  # why a worker did not start; None once one starts or judges
         self._settings = settings
         self._inbox = inbox
         self._alarm = alarm
@@ -147,10 +147,11 @@ class Dispatcher:
             else:
                 worker.process = frame
                 self._started()
+            self.trouble = None
             worker.begin(self._settings.deadline)
 
     def _started(self) -> None:
-        self._starts, self.trouble = 0, None
+        self._starts = 0
         if self._fork_server is not None:
             self._fork_server.started = True
 

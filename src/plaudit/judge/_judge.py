@@ -100,7 +100,7 @@ class Judge:
 
     @property
     def trouble(self) -> str | None:
-        """Why the last worker did not start; None where it did, or none was needed yet.
+        """Why a worker did not start; None once one starts, or another has judged something.
 
         >>> Judge().trouble is None
         True

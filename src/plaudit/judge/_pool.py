@@ -18,7 +18,7 @@ from plaudit.judge._tasks import Inbox, Item, Outcome
 class Pool:
     """The dispatcher, its fork server and its workers.
 
-    trouble: why the last worker did not start, as far as an earlier pool knows
+    trouble: why a worker did not start, as far as an earlier pool knows
 
     >>> pool = Pool(Settings(workers=1))
     >>> pool.submit(((("number", "2", False),), (("arithmetic", "4/2"),), "latex")).result()[:3]
@@ -46,7 +46,7 @@ class Pool:
 
     @property
     def trouble(self) -> str | None:
-        """Why the last worker did not start; None once one does."""
+        """Why a worker did not start; None once one starts, or another has judged something."""
         return self._dispatcher.trouble
 
     def submit(self, item: Item) -> "Future[Outcome]":
