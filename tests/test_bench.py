@@ -22,7 +22,7 @@ SMALL = {
     "repetition": "--tokens 600 --repeat 1",
     "agreement": "--rows 64 --processes 1",
     "kills": "--rows 120 --kills 2 --every 0.05",
-    "soak": "--count 100",
+    "soak": "--minutes 0.1",
     "score_table": "--rows 300 600 --workers 1",
     "serve_load": "--seconds 1 --clients 4 --pool 64 --deadline 2 --poison 0",
     "serve_throughput": "--rows 16 --batches 2 --least 0",

@@ -1,6 +1,8 @@
 """The judge as the rewards use it: statuses, memory, threads and event loops."""
 
 import asyncio
+import os
+import signal
 import threading
 import time
 
@@ -12,10 +14,12 @@ from plaudit.judge import (
     Rule,
     Settings,
     Status,
+    _dispatcher,
     _judge,
     configure,
     judge,
     shared_judge,
+    workers_kept,
 )
 
 
@@ -194,3 +198,217 @@ def test_every_status_has_its_sentence(quick):
         "Nothing in the text can be read as an answer.",
         "Too large to compare: a factorial of six digits or more.",
     ]
+
+
+def symbolic(letter):
+    return latex(rf"\boxed{{\sin^2 {letter} + \cos^2 {letter}}}", "1")
+
+
+BOMBS = [
+    latex(rf"\boxed{{\gcd(7^{{99990{n}}} - 1, 3^{{99990{n}}} - 1)!!}}", r"$\sin x$") for n in "12"
+]
+
+
+def in_a_thread(call):
+    """A thread that puts into its `result` what the call gives or raises."""
+
+    def run():
+        try:
+            thread.result = call()
+        except BaseException as error:
+            thread.result = error
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread
+
+
+def wait_until_in_flight(judge):
+    end = time.monotonic() + 20
+    while not (judge._pool and judge._pool._dispatcher._pending):
+        assert time.monotonic() < end, "nothing is in flight"
+        time.sleep(0.01)
+    return judge._pool
+
+
+@pytest.mark.parametrize("memory", [1, 64, 70])
+def test_a_worker_with_little_memory_finds_nothing_different_that_is_equal(memory):
+    pairs = [
+        *map(symbolic, "xyz"),
+        latex(r"\boxed{\tan(3 y) + z}", r"$z - \tan(-3 y)$"),
+        latex(r"\boxed{\int_0^1 x dx}", r"$\frac12$"),
+        latex(r"\boxed{\frac{x^2-1}{x+1}}", "$x-1$"),
+        latex(
+            r"\boxed{\begin{pmatrix} 1 \\ 2\end{pmatrix}}",
+            r"$\begin{pmatrix} 1 \\ \frac42 \end{pmatrix}$",
+        ),
+        latex(r"\boxed{(x+1)^{40}\sin x}", r"$(1+x)^{40}\sin(x)$"),
+    ]
+    poor = Judge(Settings(memory=memory, workers=2))
+    try:
+        verdicts = poor.judge(pairs)
+    finally:
+        poor.close()
+    assert {verdict.status for verdict in verdicts} <= {Status.LIMIT, Status.EQUAL}
+    limits = [verdict for verdict in verdicts if verdict.status is Status.LIMIT]
+    assert limits or memory > 64
+    for verdict in limits:
+        assert verdict.why == f"Too large to compare: it needs more than {memory} MiB of memory."
+
+
+def test_configure_lets_calls_in_flight_end_on_their_workers():
+    before = shared_judge().settings
+    try:
+        configure(deadline=1.5, workers=2)
+        old = shared_judge()
+        call = in_a_thread(lambda: old.judge([*BOMBS, symbolic("q")]))
+        pool = wait_until_in_flight(old)
+        configure(deadline=before.deadline, workers=before.workers)
+        assert judge([symbolic("r")])[0].status is Status.EQUAL
+        call.join(timeout=60)
+        assert [v.status.value for v in call.result] == ["timeout", "timeout", "equal"]
+        pool._thread.join(timeout=20)
+        assert not pool._thread.is_alive()
+        assert old.judge([symbolic("v")])[0].status is Status.EQUAL  # it still works, if asked
+        assert old._pool is None  # but keeps no workers
+    finally:
+        configure(deadline=before.deadline, workers=before.workers)
+
+
+def test_closing_waits_for_calls_in_flight(quick):
+    call = in_a_thread(lambda: quick.judge([*BOMBS, symbolic("u")]))
+    pool = wait_until_in_flight(quick)
+    quick.close()
+    call.join(timeout=60)
+    assert [v.status.value for v in call.result] == ["timeout", "timeout", "equal"]
+    pool._thread.join(timeout=20)
+    assert not pool._thread.is_alive()
+
+
+def test_the_last_who_keeps_the_workers_stops_them():
+    with workers_kept():
+        with workers_kept():
+            assert shared_judge().check() is None
+            pool = shared_judge()._pool
+        assert shared_judge()._pool is pool
+        assert not pool.ended
+    assert pool.ended
+
+
+def test_a_judge_whose_dispatcher_failed_gets_another(monkeypatch):
+    judge = Judge(Settings(workers=1))
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(_dispatcher.Dispatcher, "_hand_out", lambda _: 1 / 0)
+            with pytest.raises(RuntimeError, match="dispatcher failed"):
+                judge.judge([symbolic("x")])
+        assert "ZeroDivisionError" in judge.trouble
+        assert judge.judge([symbolic("x")])[0].status is Status.EQUAL
+        assert judge.trouble is None
+    finally:
+        judge.close()
+
+
+def test_a_judge_that_cannot_have_a_thread_says_so_and_tries_again(monkeypatch):
+    def no_thread(_):
+        raise RuntimeError("can't start new thread")
+
+    judge = Judge(Settings(workers=1))
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", no_thread)
+            assert judge.check() == "the judge's workers do not start: can't start new thread"
+        assert judge.trouble == "the judge's workers do not start: can't start new thread"
+        assert judge.check() is None
+        assert judge.trouble is None
+    finally:
+        judge.close()
+
+
+def test_a_timeout_of_a_worker_that_stood_still_is_not_remembered(quick):
+    assert quick.check() is None
+    before = quick.cache.entries
+    call = in_a_thread(lambda: quick.judge([latex(r"\boxed{\gcd(7^{999909}, 3^{99})!!}")]))
+    while call.is_alive():
+        for worker in list(quick._pool._dispatcher._workers.values()):
+            if worker.process and worker.tasks:
+                os.kill(worker.process, signal.SIGSTOP)
+        time.sleep(0.02)
+    assert call.result[0].status is Status.TIMEOUT
+    assert quick.cache.entries == before
+
+
+def test_the_hit_rate_is_the_share_of_rows_that_were_known():
+    judge = Judge(Settings(workers=1))
+    judge.judge([symbolic("x")])
+    judge.judge([latex("First, " + symbolic("x").answer, "1")])
+    judge.close()
+    assert (judge.cache.hits, judge.cache.misses, judge.cache.hit_rate) == (1, 1, 0.5)
+
+
+LONG_GOLD = "4 " * 500_000
+
+
+def test_a_gold_that_is_far_too_long_is_none(quick):
+    (verdict,) = quick.judge([Pair("4", LONG_GOLD)])
+    assert (verdict.status, verdict.answer, verdict.gold) == (Status.BAD_GOLD, None, None)
+    assert verdict.why == (
+        "The gold cannot be read: it has more than 100,000 characters, "
+        "so there is nothing to compare with."
+    )
+
+
+def test_a_final_answer_that_is_far_too_long_is_not_read(quick):
+    (verdict,) = quick.judge([Pair(LONG_GOLD, "4")])
+    assert verdict.status is Status.LIMIT
+    assert verdict.why == "Too large to compare: it has more than 100,000 characters."
+
+
+def test_a_long_completion_is_read(quick):
+    (verdict,) = quick.judge([latex("so " * 500_000 + r"\boxed{4}", "4")])
+    assert verdict.status is Status.EQUAL
+
+
+def test_a_loop_has_long_texts_read_elsewhere(quick, monkeypatch):
+    """Reading waits for the loop here, which it could not if it stood in the loop's way."""
+    going_on = threading.Event()
+
+    def patient(text, rule, read=_judge.read):
+        assert going_on.wait(timeout=20), "the loop stands still"
+        return read(text, rule)
+
+    async def main():
+        call = asyncio.create_task(quick.judge_async([latex("so " * 20_000 + r"\boxed{7}", "7")]))
+        await asyncio.sleep(0.01)
+        going_on.set()
+        return (await call)[0].status
+
+    monkeypatch.setattr(_judge, "read", patient)
+    assert asyncio.run(main()) is Status.EQUAL
+
+
+def test_a_call_that_is_cancelled_while_it_reads_asks_no_worker(quick, monkeypatch):
+    reading, going_on = threading.Event(), threading.Event()
+
+    def patient(text, rule, read=_judge.read):
+        reading.set()
+        assert going_on.wait(timeout=20)
+        return read(text, rule)
+
+    async def main():
+        pairs = [latex("so " * 20_000 + symbolic(letter).answer, "1") for letter in "xyz"]
+        call = asyncio.create_task(quick.judge_async(pairs))
+        while not reading.is_set():
+            await asyncio.sleep(0.01)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        going_on.set()
+
+    monkeypatch.setattr(_judge, "read", patient)
+    asyncio.run(main())
+    _judge.READERS.get().submit(int).result(timeout=20)
+    until_idle = time.monotonic() + 20
+    while quick._pool and quick._pool._dispatcher._pending:
+        assert time.monotonic() < until_idle
+        time.sleep(0.01)

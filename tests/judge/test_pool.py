@@ -1,21 +1,23 @@
 """The workers: deadlines, memory, deaths, and what comes back after them."""
 
+import errno
 import os
 import signal
 import socket
 import threading
 import time
-from collections import deque
 from concurrent.futures import Future, wait
 from pathlib import Path
 
 import pytest
 
-from plaudit.judge import _pool
+from plaudit.judge import _dispatcher, _fork_server
 from plaudit.judge._pool import Pool
 from plaudit.judge._settings import Settings
+from plaudit.judge._tasks import Inbox, Task, Worker
 
 DEADLINE = 2.0
+TIMEOUT = ("timeout", "", "", "", DEADLINE)
 GOLD = (("arithmetic", "1/3"),)
 
 
@@ -44,10 +46,10 @@ def children_of(process):
     return [int(child) for children in listed for child in children.read_text().split()]
 
 
-def nursery_and_workers(pool):
-    until(lambda: pool._dispatcher._nursery is not None)
-    nursery = pool._dispatcher._nursery._process.pid
-    return nursery, children_of(nursery) if alive(nursery) else []
+def server_and_workers(pool):
+    until(lambda: pool._dispatcher._fork_server is not None)
+    server = pool._dispatcher._fork_server.pid
+    return server, children_of(server) if alive(server) else []
 
 
 @pytest.fixture
@@ -67,7 +69,7 @@ def test_an_item_that_never_ends_is_stopped_and_the_others_are_judged(pool):
     items = [item(rf"\frac{{{n}}}{{12}}") for n in range(20)]
     items[3] = BOMB
     judged = outcomes(pool, *items)
-    assert judged[3] == ("timeout", "", "", DEADLINE)
+    assert judged[3][:5] == TIMEOUT
     expected = ["equal" if n == 4 else "different" for n in range(20)]
     assert [o[0] for o in judged[:3] + judged[4:]] == expected[:3] + expected[4:]
 
@@ -88,19 +90,19 @@ def test_killed_workers_lose_nothing(pool):
     futures = [pool.submit(item) for item in items]
     for future in futures[::20]:
         future.result()
-        for worker in nursery_and_workers(pool)[1][:1]:
+        for worker in server_and_workers(pool)[1][:1]:
             os.kill(worker, signal.SIGKILL)
     expected = ["different" if n % 2 else "equal" for n in range(1, 301)]
     assert [future.result()[0] for future in futures] == expected
 
 
-def test_a_killed_nursery_comes_back(pool):
+def test_a_killed_fork_server_comes_back(pool):
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
-    nursery, workers = nursery_and_workers(pool)
-    os.kill(nursery, signal.SIGKILL)
-    until(lambda: not alive(nursery))
+    server, workers = server_and_workers(pool)
+    os.kill(server, signal.SIGKILL)
+    until(lambda: not alive(server))
     assert statuses(pool, item(r"\frac{2}{6}"), timeout=20) == ["equal"]
-    assert nursery_and_workers(pool)[0] != nursery
+    assert server_and_workers(pool)[0] != server
     assert not any(alive(worker) for worker in workers)
 
 
@@ -122,7 +124,7 @@ def alive(process):
 def kill_workers_until(pool, future, every):
     while not future.done():
         time.sleep(every)
-        for worker in nursery_and_workers(pool)[1]:
+        for worker in server_and_workers(pool)[1]:
             os.kill(worker, signal.SIGKILL)
 
 
@@ -131,15 +133,15 @@ def test_an_item_that_had_its_time_has_timed_out_though_its_workers_were_killed(
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
     future = pool.submit(BOMB)
     kill_workers_until(pool, future, every=0.5)
-    assert future.result() == ("timeout", "", "", DEADLINE)
+    assert future.result()[:5] == TIMEOUT
 
 
 def test_an_item_on_which_every_worker_dies_is_an_error(pool, monkeypatch):
-    monkeypatch.setattr(_pool, "ATTEMPTS", 3)
+    monkeypatch.setattr(_dispatcher, "ATTEMPTS", 3)
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
     future = pool.submit(BOMB)
     kill_workers_until(pool, future, every=0.2)
-    assert future.result()[:2] == ("error", "3 workers died on it")
+    assert future.result()[:4] == ("error", "", "", "3 workers died on it")
 
 
 def test_many_threads_share_the_workers(pool):
@@ -156,7 +158,7 @@ def test_many_threads_share_the_workers(pool):
     assert [results[n] for n in range(16)] == [
         "equal" if n == 4 else "different" for n in range(16)
     ]
-    assert len(nursery_and_workers(pool)[1]) <= 2
+    assert len(server_and_workers(pool)[1]) <= 2
 
 
 def test_a_cancelled_batch_is_dropped_and_the_next_is_judged(pool):
@@ -191,12 +193,12 @@ def test_work_that_nobody_waits_for_is_stopped():
 def test_a_worker_is_not_timed_for_items_that_nobody_wants():
     here, there = socket.socketpair()
     with here, there:
-        dispatcher = _pool.Dispatcher(Settings(), deque(), here)
-        worker = _pool.Worker(1, there, ready=True)
+        dispatcher = _dispatcher.Dispatcher(Settings(), Inbox(), here)
+        worker = Worker(1, there, process=os.getpid())
         dispatcher._workers[1] = worker
         cancelled = Future()
         cancelled.cancel()
-        dispatcher._queue.append(_pool.Task(item("0"), [cancelled]))
+        dispatcher._queue.append(Task(item("0"), [cancelled]))
         dispatcher._give(worker)
         assert worker.due == float("inf")
         assert not worker.tasks
@@ -204,23 +206,104 @@ def test_a_worker_is_not_timed_for_items_that_nobody_wants():
 
 def test_closing_stops_every_process_and_fails_what_waits(pool):
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
-    nursery, workers = nursery_and_workers(pool)
+    server, workers = server_and_workers(pool)
     waiting = pool.submit(BOMB)
     time.sleep(0.2)
     pool.close()
     with pytest.raises(RuntimeError, match="closed"):
         waiting.result(timeout=5)
-    until(lambda: not any(map(alive, [nursery, *workers])))
+    until(lambda: not any(map(alive, [server, *workers])))
 
 
 def test_workers_that_cannot_start_are_an_error_with_their_last_words(pool, monkeypatch):
-    monkeypatch.setattr(_pool, "NURSERY", "raise SystemExit('no such luck')")
+    monkeypatch.setattr(_fork_server, "PROGRAM", "raise SystemExit('no such luck')")
     with pytest.raises(RuntimeError, match="workers do not start: no such luck"):
         pool.submit(item("1")).result(timeout=20)
 
 
 def test_without_an_antlr_runtime_the_error_says_what_to_install(pool, monkeypatch):
     hide = "import sys\nsys.modules['antlr4'] = None\n"
-    monkeypatch.setattr(_pool, "NURSERY", hide + _pool.NURSERY)
+    monkeypatch.setattr(_fork_server, "PROGRAM", hide + _fork_server.PROGRAM)
     with pytest.raises(ImportError, match=r"plaudit\[antlr4-13\]"):
         pool.submit(item("1")).result(timeout=20)
+
+
+def test_a_fork_server_that_does_not_start_fails_those_who_wait_and_the_next_starts(
+    pool, monkeypatch
+):
+    with monkeypatch.context() as patched:
+        patched.setattr(_fork_server.subprocess, "Popen", no_descriptors)
+        with pytest.raises(RuntimeError, match=r"workers do not start: .*Too many open files"):
+            pool.submit(item("1")).result(timeout=20)
+        assert pool.trouble == "the judge's workers do not start: [Errno 24] Too many open files"
+    assert statuses(pool, item(r"\frac{1}{3}"), timeout=20) == ["equal"]
+    assert pool.trouble is None
+
+
+def no_descriptors(*_, **__):
+    raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+def test_a_worker_that_does_not_start_is_no_matter_where_others_work(pool, monkeypatch):
+    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    monkeypatch.setattr(_dispatcher.socket, "socketpair", no_descriptors)
+    items = [item(rf"\frac{{{n}}}{{12}}") for n in range(40)]
+    assert statuses(pool, *items, timeout=40).count("equal") == 1
+    assert pool.trouble is None  # those who judge are enough
+
+
+def test_a_fork_server_that_is_stopped_is_replaced(pool, monkeypatch):
+    monkeypatch.setattr(_dispatcher, "FORK", 1.0)
+    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    server, workers = server_and_workers(pool)
+    os.kill(server, signal.SIGSTOP)
+    for worker in workers:
+        os.kill(worker, signal.SIGKILL)
+    assert statuses(pool, item(r"\frac{2}{6}"), timeout=40) == ["equal"]
+    assert server_and_workers(pool)[0] != server
+
+
+# All that the dispatcher does in the course of its work.
+STEPS = [
+    *("_step", "_hear", "_take", "_hand_out", "_may_spawn", "_give", "_patience", "_hear_worker"),
+    *("_started", "_settle", "_drop", "_hurry_unwanted", "_kill_overdue", "_spawn"),
+    "_start_fork_server",
+]
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_fault_in_the_dispatcher_leaves_nobody_waiting(pool, monkeypatch, step):
+    before = children_of(os.getpid())
+    if step not in ("_may_spawn", "_spawn", "_start_fork_server", "_started"):
+        assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    monkeypatch.setattr(_dispatcher.Dispatcher, step, lambda *_: 1 / 0)
+    futures = [pool.submit(item(rf"\frac{{{n}}}{{12}}")) for n in range(20)]
+    ended = [future.exception(timeout=40) for future in futures]
+    assert any(ended)
+    for error in filter(None, ended):
+        assert str(error) == "the judge's dispatcher failed: ZeroDivisionError: division by zero"
+    until(lambda: pool.ended)
+    with pytest.raises(RuntimeError, match="dispatcher failed"):
+        pool.submit(item("1")).result(timeout=20)
+    until(lambda: children_of(os.getpid()) == before)
+
+
+def test_an_item_whose_worker_was_stopped_is_judged_again(pool):
+    """It had no time at all, whatever the clock says."""
+    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    for worker in server_and_workers(pool)[1]:
+        os.kill(worker, signal.SIGSTOP)
+    judged = outcomes(pool, *(item(rf"\frac{{{n}}}{{12}}") for n in range(3, 6)), timeout=60)
+    assert [o.status for o in judged] == ["different", "equal", "different"]
+    assert all(o.lasting for o in judged)
+
+
+def test_an_item_that_is_stopped_twice_has_a_timeout_that_does_not_last(pool):
+    assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
+    future = pool.submit(BOMB)
+    while not future.done():
+        for worker in list(pool._dispatcher._workers.values()):
+            if worker.process and worker.tasks:
+                os.kill(worker.process, signal.SIGSTOP)
+        time.sleep(0.02)
+    assert future.result() == (*TIMEOUT, False)

@@ -63,6 +63,21 @@ def test_a_limit_is_above_zero(name, value):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_a_limit_has_a_limit(name):
+    """A deadline of 1e15 seconds would fail much later, in a call that knows nothing of it."""
+    with pytest.raises(ValueError, match=rf"{name} must be at most [0-9,]+, got 1000000000000000"):
+        Settings(**{name: 10**15})
+
+
+def test_a_day_is_the_longest_deadline():
+    assert Settings(deadline=86_400.0).deadline == 86_400
+    with pytest.raises(ValueError, match=r"deadline must be at most 86,400, got 10+\.0"):
+        Settings(deadline=1e15)
+    with pytest.raises(ValueError, match="deadline must be at most 86,400, got inf"):
+        Settings(deadline=float("inf"))
+
+
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("value", ["5", None, True, [1]])
 def test_a_limit_is_a_number(name, value):
     with pytest.raises(TypeError, match=rf"{name} must be a (whole )?number"):

@@ -107,9 +107,9 @@ def test_an_item_is_judged(answer, gold, outcome):
 
 
 def test_what_goes_wrong_is_told():
-    status, message, gold, seconds = judge_item(
+    status, answer, gold, problem, seconds = judge_item(
         (("poem", "x"),), (("number", "1", False),), "latex"
     )
-    assert (status, gold) == ("error", "")
-    assert message.startswith("ValueError: no candidate")
+    assert (status, answer, gold) == ("error", "", "")
+    assert problem.startswith("ValueError: no candidate")
     assert seconds >= 0

@@ -8,8 +8,10 @@ Every reward of a process shares one judge, with its cache and its workers; `con
 limits. Neither sympy nor antlr is ever imported here, only in the workers.
 """
 
+import os
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -31,12 +33,14 @@ __all__ = [
     "settle",
     "settle_async",
     "shared_judge",
+    "workers_kept",
 ]
 
 T = TypeVar("T")
 
 _lock = threading.Lock()
 _shared: Judge | None = None
+_keepers = 0  # who are inside `workers_kept`
 
 
 def shared_judge() -> Judge:
@@ -63,6 +67,9 @@ def configure(
 ) -> None:
     """Set the limits of the shared judge; what is None stays. See `Settings` for what each is.
 
+    From now on calls go to a new judge, with an empty cache. Calls in flight end on the workers,
+    and by the limits, that they began with; when the last of them is done, those workers stop.
+
     >>> configure(deadline=2)
     >>> shared_judge().settings.deadline
     2
@@ -81,7 +88,30 @@ def configure(
         new = Judge(replace(current, **{name: v for name, v in given.items() if v is not None}))
         old, _shared = _shared, new
     if old is not None:
-        old.close()
+        old.retire()
+
+
+@contextmanager
+def workers_kept() -> Iterator[None]:
+    """Keep the workers of the shared judge for as long as this lasts.
+
+    For what serves in a process that others share: whoever is the last to leave stops the workers,
+    once no call is in flight. Others who call the judge later have new ones started.
+
+    >>> with workers_kept():
+    ...     shared_judge().check()
+    """
+    global _keepers
+    with _lock:
+        _keepers += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _keepers -= 1
+            last = _shared if _keepers == 0 else None
+        if last is not None:
+            last.close()
 
 
 def judge(pairs: Sequence[Pair]) -> list[Verdict]:
@@ -138,3 +168,12 @@ async def settle_async(steps: Generator[list[Pair], list[Verdict], T]) -> T:
     except StopIteration as end:
         result: T = end.value
         return result
+
+
+def _after_fork() -> None:
+    """In a forked process: a thread that held the lock did not come along."""
+    global _lock
+    _lock = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)

@@ -1,10 +1,11 @@
 """The judge: from cheap to dear, each step decides what it can and hands the rest on."""
 
 import atexit
+import contextlib
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakSet
@@ -12,14 +13,17 @@ from weakref import WeakSet
 from plaudit.judge._algebra import clearly_apart, same_shape
 from plaudit.judge._cache import Cache
 from plaudit.judge._exact import same_number
-from plaudit.judge._reading import Reading, read
+from plaudit.judge._reading import Reading, read, too_long
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 
 if TYPE_CHECKING:
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
-    from plaudit.judge._pool import Item, Outcome, Pool
+    from plaudit.judge._pool import Pool
+    from plaudit.judge._tasks import Item, Outcome
+
+LONG = 50_000  # characters of a batch that an event loop can stand being read on it
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,51 +63,126 @@ class Judge:
         self._golds: Cache[str, Reading] = Cache(entries, size // 4)
         self._items: Cache[Item, Verdict] = Cache(entries, size // 4)
         self._pool: Pool | None = None
+        self._trouble: str | None = None
+        self._calls = 0  # that are in flight
+        self._closing = False  # the workers stop when the last of those is done
+        self._retired = False  # and so they do after each call from now on
         self._lock = threading.Lock()
         JUDGES.add(self)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """A verdict for each pair."""
-        session = Session(self, pairs)
-        try:
+        with self._call(), Session(self, pairs) as session:
+            session.read()
             return session.verdicts([future.result() for future in session.futures])
-        except BaseException:
-            session.cancel()
-            raise
 
     async def judge_async(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """The same on an event loop: no thread is blocked while the workers work."""
         import asyncio  # a trainer that has no loop need not load it
 
-        session = Session(self, pairs)
-        outcomes = await asyncio.gather(*map(asyncio.wrap_future, session.futures))
-        return session.verdicts(outcomes)
+        with self._call(), Session(self, pairs) as session:
+            if sum(len(pair.answer) + len(pair.gold) for pair in pairs) > LONG:
+                await asyncio.wrap_future(READERS.get().submit(session.read))
+            else:
+                session.read()
+            outcomes = await asyncio.gather(*map(asyncio.wrap_future, session.futures))
+            return session.verdicts(outcomes)
 
     @property
     def cache(self) -> CacheStats:
         """How well it remembers: a pair that was judged before, by its text or by its answer."""
-        hits = self._items.hits + sum(cache.hits for cache in self._texts.values())
+        by_answer = self._items.hits
+        hits = by_answer + sum(cache.hits for cache in self._texts.values())
+        # What was known by its answer was looked for by its text first.
+        misses = sum(cache.misses for cache in self._texts.values()) - by_answer
         entries = len(self._items) + sum(len(cache) for cache in self._texts.values())
-        return CacheStats(hits, sum(cache.misses for cache in self._texts.values()), entries)
+        return CacheStats(hits, misses, entries)
+
+    @property
+    def trouble(self) -> str | None:
+        """Why a worker did not start; None once one starts, or another has judged something.
+
+        >>> Judge().trouble is None
+        True
+        """
+        pool = self._pool
+        return self._trouble if pool is None else pool.trouble
+
+    def check(self) -> str | None:
+        """Have a worker judge something, starting one where none runs; None, or what went wrong.
+
+        >>> judge = Judge(Settings(workers=1))
+        >>> judge.check() is None
+        True
+        >>> judge.close()
+        """
+        try:
+            with self._call():
+                self._submit(CHECK).result()
+        except (ImportError, RuntimeError) as error:
+            return str(error)
+        return None
 
     def close(self) -> None:
-        """Stop the workers. The next call that needs them starts them again."""
+        """Stop the workers, as soon as no call needs them. The next that does starts others."""
         with self._lock:
-            pool, self._pool = self._pool, None
+            self._closing = True
+            pool = self._unneeded()
         if pool is not None:
             pool.close()
+
+    def retire(self) -> None:
+        """Close, and keep no workers from now on: who still calls it has them for the call."""
+        self._retired = True
+        self.close()
+
+    @contextlib.contextmanager
+    def _call(self) -> Iterator[None]:
+        """A call is in flight: the workers stay."""
+        with self._lock:
+            self._calls += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._calls -= 1
+                pool = self._unneeded()
+            if pool is not None:
+                pool.close(wait=False)  # this may be an event loop
+
+    def _unneeded(self) -> "Pool | None":
+        """The pool, where it is to be closed now; needs the lock."""
+        if self._calls or not (self._closing or self._retired):
+            return None
+        self._closing = False
+        pool, self._pool = self._pool, None
+        return pool
 
     def _submit(self, item: "Item") -> "Future[Outcome]":
         from plaudit.judge._pool import Pool  # most calls never need it
 
         with self._lock:
-            if self._pool is None:
-                self._pool = Pool(self.settings)
+            if self._pool is None or self._pool.ended:
+                self._trouble, ended, self._pool = self.trouble, self._pool, None
+                if ended is not None:
+                    ended.close(wait=False)
+                try:
+                    self._pool = Pool(self.settings, self._trouble)
+                except (OSError, RuntimeError) as error:  # no descriptors, no threads
+                    self._trouble = f"the judge's workers do not start: {error}"
+                    raise RuntimeError(self._trouble) from error
             return self._pool.submit(item)
 
+    def _stop(self) -> None:
+        """Stop the workers, whoever needs them: the process ends."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.close()
+
     def _after_fork(self) -> None:
-        """In a forked process: the workers stay the parent's, this process gets its own."""
+        """In a forked process: the workers and the calls in flight stay the parent's."""
         pool, self._pool, self._lock = self._pool, None, threading.Lock()
+        self._calls = 0
         if pool is not None:
             pool.abandon()
 
@@ -123,27 +202,46 @@ class Session:
         self._judge = judge
         self._pairs = pairs
         self._waiting: dict[Item, tuple[Future[Outcome], list[int]]] = {}
-        self._verdicts = [self._quick(pair, row) for row, pair in enumerate(pairs)]
+        self._verdicts: list[Verdict | None] = []
+        self._over = False
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Whatever became of the call, nobody waits for the workers any more."""
+        self._over = True
+        for future in self.futures:
+            future.cancel()
+
+    def read(self) -> None:
+        """Decide what can be decided at once, and hand the rest to the workers."""
+        for row, pair in enumerate(self._pairs):
+            if self._over:  # cancelled on the loop, while a thread reads
+                return
+            self._verdicts.append(self._quick(pair, row))
 
     @property
     def futures(self) -> "list[Future[Outcome]]":
         return [future for future, _ in self._waiting.values()]
 
-    def cancel(self) -> None:
-        """Nobody waits for the workers any more."""
-        for future in self.futures:
-            future.cancel()
-
     def verdicts(self, outcomes: "Sequence[Outcome]") -> list[Verdict]:
         """All verdicts, with what the workers said of the items."""
         for (item, (_, rows)), outcome in zip(self._waiting.items(), outcomes, strict=True):
             verdict = _verdict(outcome)
-            self._judge._items.put(item, verdict, str(item))
+            if outcome.lasting:
+                self._judge._items.put(item, verdict, str(item))
             for row in rows:
-                self._verdicts[row] = self._remember(self._pairs[row], verdict)
+                self._verdicts[row] = verdict
+                if outcome.lasting:
+                    self._remember(self._pairs[row], verdict)
         return [verdict for verdict in self._verdicts if verdict is not None]
 
     def _quick(self, pair: Pair, row: int) -> Verdict | None:
+        if why := too_long(pair.gold, Rule.ANYWHERE):
+            return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
+        if why := too_long(pair.answer, pair.rule):
+            return Verdict(Status.LIMIT, None, None, "too long", 0.0, why)
         known = self._judge._texts[pair.rule].get((pair.answer, pair.gold))
         if known is not None:
             return known
@@ -151,8 +249,8 @@ class Session:
         try:
             decided = self._without_a_worker(pair, start)
         except Exception as error:  # a fault of plaudit's costs one item, never the run
-            what = f"{type(error).__name__}: {error}"[:200]
-            decided = Verdict(Status.ERROR, what, None, "reading", time.perf_counter() - start)
+            seconds, what = time.perf_counter() - start, f"{type(error).__name__}: {error}"[:200]
+            return Verdict(Status.ERROR, None, None, "reading", seconds, what)
         if isinstance(decided, Verdict):
             return self._remember(pair, decided)
         self._wait_for(decided, row)
@@ -163,8 +261,8 @@ class Session:
         gold, answer = self._judge._gold(pair.gold), read(pair.answer, pair.rule)
         status, method = _decide(answer, gold)
         if status is not None:
-            seconds = time.perf_counter() - start
-            return Verdict(status, answer.shown, gold.shown, method, seconds)
+            seconds, problem = time.perf_counter() - start, method if status is Status.LIMIT else ""
+            return Verdict(status, answer.shown, gold.shown, method, seconds, problem)
         item = answer.wire, gold.wire, pair.rule.value
         return self._judge._items.get(item) or item
 
@@ -177,6 +275,29 @@ class Session:
         key = pair.answer, pair.gold
         self._judge._texts[pair.rule].put(key, verdict, *key)
         return verdict
+
+
+class Readers:
+    """Threads in which event loops have long texts read, started when first needed.
+
+    Apart from the loop's own: those may all be busy with what a reward waits for.
+    """
+
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._lock = threading.Lock()
+
+    def get(self) -> "ThreadPoolExecutor":
+        from concurrent.futures import ThreadPoolExecutor
+
+        with self._lock:
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(2, "plaudit-reading")
+            return self._threads
+
+    def forget(self) -> None:
+        """In a forked process: no thread came along."""
+        self._threads, self._lock = None, threading.Lock()
 
 
 def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
@@ -206,22 +327,25 @@ def _same(answer: Reading, gold: Reading) -> tuple[bool | None, str]:
 
 
 def _verdict(outcome: "Outcome") -> Verdict:
-    status, answer, gold, seconds = outcome
-    return Verdict(Status(status), answer or None, gold or None, "math-verify", seconds)
+    status, answer, gold, problem, seconds, _ = outcome
+    return Verdict(Status(status), answer or None, gold or None, "math-verify", seconds, problem)
 
 
+CHECK: "Item" = ((("number", "2", False),), (("number", "2", False),), Rule.LATEX.value)
 JUDGES: WeakSet[Judge] = WeakSet()
+READERS = Readers()
 
 
-def _close_all() -> None:
+def _stop_all() -> None:
     for judge in list(JUDGES):
-        judge.close()
+        judge._stop()
 
 
 def _after_fork() -> None:
+    READERS.forget()
     for judge in list(JUDGES):
         judge._after_fork()
 
 
-atexit.register(_close_all)
+atexit.register(_stop_all)
 os.register_at_fork(after_in_child=_after_fork)

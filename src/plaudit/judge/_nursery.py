@@ -4,7 +4,8 @@ Forking from it takes milliseconds where starting Python and sympy anew takes a 
 their memory. It is started by exec, so it never sees the trainer's `__main__`, threads or CUDA.
 
     in:  ("spawn", number) with a socket attached; ("kill", number)
-    out: "ready", or ("failed", why); then ("died", number) for each worker that ends
+    out: ("died", number, "") for each worker that ends, ("not forked", number, why) for one that
+         never began, or ("failed", 0, why) where math-verify cannot be imported
 """
 
 import contextlib
@@ -30,7 +31,7 @@ PR_SET_PDEATHSIG = 1
 
 
 def main(descriptor: int, parent: int, deadline: float, memory: int) -> None:
-    """Import, say so, then fork and kill workers until the trainer's process is gone."""
+    """Import, then fork and kill workers until the trainer's process is gone."""
     control = socket.socket(fileno=descriptor)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     logging.disable()
@@ -38,22 +39,13 @@ def main(descriptor: int, parent: int, deadline: float, memory: int) -> None:
     try:
         from plaudit.judge._symbolic import warm_up
     except ImportError as error:
-        control.sendall(pack(("failed", ANTLR.format(error=error))))
+        control.sendall(pack(("failed", 0, ANTLR.format(error=error))))
         return
     warm_up()
     gc.collect()
     gc.freeze()
     gc.set_threshold(50_000, 20, 20)
-    _silence()
-    control.sendall(pack("ready"))
     Nursery(control, parent, deadline, memory).run()
-
-
-def _silence() -> None:
-    """Nothing that a worker prints may reach the trainer's terminal."""
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1, 2):
-        os.dup2(nowhere, descriptor)
 
 
 class Nursery:
@@ -89,16 +81,23 @@ class Nursery:
             data, descriptors, _, _ = socket.recv_fds(self._control, 65536, 64)
         except OSError:
             return False
-        sockets = iter(descriptors)
         for order, number in self._frames.feed(data):
             if order == "spawn":
-                self._spawn(number, next(sockets))
+                self._spawn(number, descriptors.pop() if descriptors else None)
             else:
                 self._kill(number)
         return bool(data)
 
-    def _spawn(self, number: int, descriptor: int) -> None:
-        process = os.fork()
+    def _spawn(self, number: int, descriptor: int | None) -> None:
+        if descriptor is None:  # the kernel drops what does not fit
+            self._say("not forked", number, "its socket did not arrive: too many open files")
+            return
+        try:
+            process = os.fork()
+        except OSError as error:
+            os.close(descriptor)
+            self._say("not forked", number, str(error))
+            return
         if process:
             os.close(descriptor)
             self._workers[process] = number
@@ -114,6 +113,7 @@ class Nursery:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         self._control.close()
+        os.dup2(1, 2)  # nothing that a worker prints is kept: what is on 1 goes nowhere
         _die_with_parent()
         work(socket.socket(fileno=descriptor), self._deadline, self._memory)
 
@@ -127,9 +127,12 @@ class Nursery:
             self._alarm.recv(4096)
         with contextlib.suppress(ChildProcessError):
             while (ended := os.waitpid(-1, os.WNOHANG)[0]) > 0:
-                number = self._workers.pop(ended)
-                with contextlib.suppress(OSError):
-                    self._control.sendall(pack(("died", number)))
+                self._say("died", self._workers.pop(ended), "")
+
+    def _say(self, what: str, number: int, why: str) -> None:
+        """If it does not get through: the worker's own socket is closed, and that says as much."""
+        with contextlib.suppress(OSError):
+            self._control.sendall(pack((what, number, why)))
 
 
 def _die_with_parent() -> None:

@@ -13,6 +13,10 @@ from plaudit.judge._plain import Number
 from plaudit.judge._verdict import Rule
 from plaudit.judge._worker import SHORT, Wire, as_wire
 
+# Characters that are read at the most. LaTeX is found fast, and looked for in whole completions;
+# plain numbers take ten times as long, and are looked for in what is known to be the final answer.
+LONGEST = {Rule.LATEX: 2_000_000, Rule.ANYWHERE: 100_000}
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -56,6 +60,15 @@ class Reading:
         if self.best is None or rule is Rule.LATEX or isinstance(self.best, Number):
             return (as_wire(self.best, rule),) if self.best else ()
         return tuple(as_wire(candidate, rule) for candidate in candidates(text, rule))
+
+
+def too_long(text: str, rule: Rule) -> str:
+    """Why a text is not even read; nothing where it is.
+
+    >>> too_long("4 " * 500_000, Rule.ANYWHERE), too_long("4", Rule.ANYWHERE)
+    ('it has more than 100,000 characters', '')
+    """
+    return f"it has more than {LONGEST[rule]:,} characters" if len(text) > LONGEST[rule] else ""
 
 
 def read(text: str, rule: Rule) -> Reading:

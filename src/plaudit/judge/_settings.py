@@ -4,6 +4,15 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
+# No limit in use comes near these; what lies above them is a slip, such as bytes for MiB.
+MOST = {
+    "deadline": 24 * 3600,
+    "memory": 1 << 24,
+    "workers": 1024,
+    "cache": 10**9,
+    "cache_memory": 1 << 24,
+}
+
 
 def _cores() -> int:
     if hasattr(os, "sched_getaffinity"):
@@ -15,9 +24,9 @@ def _cores() -> int:
 class Settings:
     """The judge's limits. Each may come from the environment: `PLAUDIT_DEADLINE=2`.
 
-    deadline: seconds that an item may take, from when its work starts
-    memory: MiB of memory that a worker may have
-    workers: processes at the most
+    deadline: seconds that an item may take, from when its work starts; a day at the most
+    memory: MiB of memory that a worker may have; math-verify alone takes about 70
+    workers: processes at the most; 1,024 of them, where that many are asked for
     cache: verdicts remembered at the most
     cache_memory: MiB of text that the remembered verdicts may hold
 
@@ -40,8 +49,11 @@ class Settings:
             if isinstance(value, bool) or not isinstance(value, kind):
                 whole = "a whole number" if field.type is int else "a number"
                 raise TypeError(f"{field.name} must be {whole}, got {value!r}")
-            if not 0 < value < float("inf"):
+            if not value > 0:
                 raise ValueError(f"{field.name} must be above 0, got {value}")
+            if value > MOST[field.name]:
+                most = f"{MOST[field.name]:,}"
+                raise ValueError(f"{field.name} must be at most {most}, got {value}")
 
     @classmethod
     def from_environment(cls) -> "Settings":

@@ -51,6 +51,7 @@ class Verdict:
     answer, gold: what was read as each; None where nothing was
     method: what decided, such as "same text" or "math-verify"
     seconds: how long deciding took; a verdict from the cache keeps its own
+    problem: what went wrong, where something did: the status says what kind of thing
     """
 
     status: Status
@@ -58,6 +59,7 @@ class Verdict:
     gold: str | None
     method: str
     seconds: float
+    problem: str = ""
 
     @property
     def why(self) -> str:
@@ -74,12 +76,13 @@ class Verdict:
             case Status.NO_ANSWER:
                 return "Nothing in the text can be read as an answer."
             case Status.BAD_GOLD:
-                return "The gold cannot be read, so there is nothing to compare with."
+                problem = f": {self.problem}" if self.problem else ""
+                return f"The gold cannot be read{problem}, so there is nothing to compare with."
             case Status.TIMEOUT:
                 return f"Comparing was stopped after {self.seconds:g} s."
             case Status.LIMIT:
-                return f"Too large to compare: {self.method}."
-        return f"Comparing failed: {self.answer}."
+                return f"Too large to compare: {self.problem}."
+        return f"Comparing failed: {self.problem}."
 
 
 def _short(text: str | None) -> str:

@@ -1,16 +1,20 @@
 """A worker: reads items from its socket, judges each with math-verify, writes what came of it.
 
-in:  [(answers, golds, rule), ...]      a chunk of items, answers and golds as `as_wire` has them
-out: (status, answer, gold, seconds)    one frame an item, as soon as it is judged
+in:  [(answers, golds, rule), ...]              a chunk of items, as `as_wire` has them
+out: its process id, once it has started; then
+     (status, answer, gold, problem, seconds)   one frame an item, as soon as it is judged
 """
 
+import os
 import resource
 import select
 import socket
 import time
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from plaudit.judge._latex import Latex, Piece
+from plaudit.judge._memory import MemoryLimit
 from plaudit.judge._normal import normalise, opened
 from plaudit.judge._plain import Arithmetic, Number
 from plaudit.judge._verdict import Rule, Status
@@ -65,19 +69,30 @@ def from_wire(data: tuple[Any, ...]) -> Latex | Normal | Number | Arithmetic:
 
 
 def work(connection: socket.socket, deadline: float, memory: int) -> None:
-    """Serve items until the other side is gone."""
+    """Serve items until the other side is gone, or one of them needs too much memory.
+
+    Who ran out of memory ends: a library that was interrupted anywhere may have left its caches
+    half done. If it had judged others before, it says nothing: what those left may have been too
+    much, and a new worker, which the item then gets, has only the item's own to count.
+    """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    connection.sendall(pack("ready"))
+    limit, new = MemoryLimit(memory), True
+    connection.sendall(pack(os.getpid()))
     while True:
         _prepare_until_asked(connection)
         try:
             items = receive(connection)
         except (EOFError, OSError):
             return
-        for item in items:
+        for answers, golds, rule in items:
             _limit_cpu(2 * deadline + 1)
-            connection.sendall(pack(judge_item(*item)))
+            outcome = judge_item(answers, golds, rule, limit)
+            enough = outcome[0] != Status.LIMIT
+            if enough or new:
+                connection.sendall(pack(outcome))
+            if not enough:
+                return
+            new = False
 
 
 def _prepare_until_asked(connection: socket.socket) -> None:
@@ -89,20 +104,27 @@ def _prepare_until_asked(connection: socket.socket) -> None:
             return
 
 
-def judge_item(answers: Wire, golds: Wire, rule: str) -> tuple[str, str, str, float]:
+def judge_item(
+    answers: Wire, golds: Wire, rule: str, limit: MemoryLimit | None = None
+) -> tuple[str, str, str, str, float]:
     """One item's outcome. Running out of memory is one; anything else unforeseen is too."""
     from plaudit.judge._symbolic import compare
 
     start = time.perf_counter()
+    answer = gold = problem = ""
     try:
-        status, answer, gold = compare(
-            [from_wire(data) for data in answers], [from_wire(data) for data in golds], Rule(rule)
-        )
+        with limit.kept() if limit else nullcontext():
+            status, answer, gold = compare(
+                [from_wire(data) for data in answers],
+                [from_wire(data) for data in golds],
+                Rule(rule),
+            )
     except MemoryError:
         status, answer, gold = Status.LIMIT, "", ""
+        problem = limit.why if limit else "it needs more memory than there is"
     except Exception as error:
-        status, answer, gold = Status.ERROR, f"{type(error).__name__}: {error}"[:200], ""
-    return status.value, answer, gold, time.perf_counter() - start
+        status, problem = Status.ERROR, f"{type(error).__name__}: {error}"[:200]
+    return status.value, answer, gold, problem, time.perf_counter() - start
 
 
 def _limit_cpu(seconds: float) -> None:
