@@ -9,7 +9,7 @@ import pytest
 from tables import jsonl, rejected, scored
 
 import plaudit.scoring._readers
-from plaudit.scoring import InputError, RejectedRowError, score_table
+from plaudit.scoring import InputError, RejectedRowError, StoppedError, score_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -112,8 +112,16 @@ def test_one_bad_completion_in_a_list_costs_no_other(tmp_path, recipe):
     assert scored(tmp_path / "out")["row_id"].to_pylist() == [0, 2]
 
 
-def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
+def test_golds_of_which_a_reward_takes_none_stop_the_run(tmp_path, recipe):
     rows = [{**GOOD, "solution": {"n": n}} for n in range(3)]
+    with pytest.raises(
+        StoppedError, match=r"every row fails in the same way(.|\n)*\{'n': 0\} \(in"
+    ):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
+
+
+def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
+    rows = [{**GOOD, "completion": None} for n in range(3)]
     summary = score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
     assert (summary.rows, summary.rejected, summary.parts) == (0, 3, 1)
     assert scored(tmp_path / "out").num_rows == 0

@@ -73,7 +73,10 @@ def test_a_worker_that_dies_is_replaced_and_its_chunk_scored_again(tmp_path, rew
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("dies", "with exit code 7"),
+        (
+            "dies",
+            "with exit code 7: something ended the process, such as os._exit in a reward",
+        ),
         ("is_killed", "by signal 9: perhaps there is too little memory, then try fewer --workers"),
         ("terminates", "by signal 15"),
     ],

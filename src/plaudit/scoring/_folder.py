@@ -25,6 +25,10 @@ from plaudit.scoring._summary import ScoreSummary
 
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values")
 GO_ON = "What was written is kept: run the same command again, and it goes on."
+AGAIN = (
+    "When that is mended, run the same command again; "
+    "with --overwrite, if parts were written by a reward that you have changed since."
+)
 
 
 class OutputFolder:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import StoppedError
-from plaudit.scoring._folder import GO_ON
+from plaudit.scoring._folder import AGAIN, GO_ON
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk
 
@@ -91,10 +91,10 @@ class Worker:
         """Let it know that there is no more to do."""
         self.connection.close()
 
-    def end(self) -> int:
-        """Make sure that it is gone, and say how it went; one without a task goes by itself."""
+    def end(self, by_itself: bool) -> int:
+        """Make sure that it is gone, and say how it went; one that goes by itself is waited for."""
         self.hang_up()
-        if self.task is None:
+        if by_itself:
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(PATIENCE)
         self.process.kill()
@@ -154,12 +154,13 @@ class _Pool:
         if result is None:
             self._bury(worker, task)
         elif isinstance(result, str):
-            raise StoppedError(f"{_rows_of(task.chunk, self._plan)} cannot be scored: {result}")
+            rows = _rows_of(task.chunk, self._plan)
+            raise StoppedError(f"{rows} cannot be scored: {result}\n{AGAIN}")
         return result
 
     def _bury(self, worker: Worker, task: Task) -> None:
         self._workers.remove(worker)
-        code = worker.end()
+        code = worker.end(by_itself=True)  # a kill would hide what it died of
         task.deaths += 1
         if task.deaths >= ATTEMPTS:
             raise StoppedError(
@@ -172,7 +173,7 @@ class _Pool:
         for worker in self._workers:
             worker.hang_up()
         for worker in self._workers:
-            worker.end()
+            worker.end(by_itself=worker.task is None)
 
 
 def _rows_of(chunk: Chunk, plan: Plan) -> str:
@@ -186,4 +187,6 @@ def _rows_of(chunk: Chunk, plan: Plan) -> str:
 def _last_words(code: int) -> str:
     if code == -9:
         return "by signal 9: perhaps there is too little memory, then try fewer --workers"
-    return f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    if code < 0:
+        return f"by signal {-code}"
+    return f"with exit code {code}: something ended the process, such as os._exit in a reward"

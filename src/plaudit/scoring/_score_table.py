@@ -10,6 +10,7 @@ import plaudit
 from plaudit.recipes import Recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
 from plaudit.scoring._errors import InputError, RejectedRowError
+from plaudit.scoring._first_parts import FirstParts
 from plaudit.scoring._folder import OutputFolder
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import score_locally
@@ -127,6 +128,7 @@ class _Run:
         self._strict = strict
         self._progress = Progress(progress, sum(file.size for file in files))
         self._chunks = chunks_of(files, plan, limit)
+        self._first_parts = FirstParts()
         self._parts = 0
         self._read: dict[int, int] = {}
         self._first_rejected: Rejected | None = None
@@ -145,6 +147,7 @@ class _Run:
             scored.close()
             self._progress.close()
         self._complain()
+        self._first_parts.check()
         return self._parts
 
     def _missing(self) -> Iterator[Chunk]:
@@ -152,16 +155,20 @@ class _Run:
             self._parts += 1
             if self._folder.has(chunk.number):
                 about = self._folder.about(chunk.number)
+                self._first_parts.found(chunk.number)
                 self._progress.found(about, chunk.read)
                 self._note([Rejected(**row) for row in about["rejected"][:1]])
             else:
                 self._read[chunk.number] = chunk.read
                 yield chunk
+            if self._first_parts.all_failed:
+                return
             if self._strict and self._first_rejected is not None:
                 return  # what is under way may hold an earlier one, what follows cannot
 
     def _take(self, scored: ScoredChunk) -> None:
-        self._folder.add(scored)
+        for part in self._first_parts.ready(scored):
+            self._folder.add(part)
         read = self._read.pop(scored.number)
         self._progress.scored(scored.rows, len(scored.rejected), scored.statuses, read)
         self._note(scored.rejected)

@@ -46,13 +46,17 @@ def settle_in(limits: Mapping[str, Any]) -> None:
 
 
 def scored_or_error(chunk: Any, plan: Any) -> Any:
-    """The scored chunk, or what went wrong, as text: not every exception can be sent."""
+    """The scored chunk, or what went wrong, as text: not every exception can be sent.
+
+    Whatever it is: a reward that calls `sys.exit` ends the run, and is not to look like a crash.
+    """
+    from plaudit.scoring._failures import told
     from plaudit.scoring._score_chunk import score_chunk
 
     try:
         return score_chunk(chunk, plan)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    except BaseException as error:
+        return told(error)
 
 
 def _die_with(parent: int) -> None:
