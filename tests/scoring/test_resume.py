@@ -164,6 +164,15 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
 
 
 @pytest.mark.usefixtures("in_process")
+def test_a_run_that_wrote_no_part_is_in_nobodys_way(tmp_path, rows, recipe):
+    file = jsonl(tmp_path / "a.jsonl", [{**row, "solution": {"n": 1}} for row in rows])
+    with pytest.raises(StoppedError, match="every row fails in the same way"):
+        score_table([file], recipe, tmp_path / "out")
+    other = Recipe("other", (Component("format", "trl.think_format_reward"),))
+    assert score_table([file], other, tmp_path / "out").rows == 12
+
+
+@pytest.mark.usefixtures("in_process")
 def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", rows)
     out = tmp_path / "out"

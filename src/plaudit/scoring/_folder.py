@@ -82,11 +82,10 @@ class OutputFolder:
     def _take(self) -> None:
         """Begin a run here, or go on with the one that is here, if it is the same."""
         earlier = self._earlier()
-        if earlier is None:
-            if next(self.path.glob("part-*.parquet"), None):
-                raise InputError(
-                    f"{self.path} holds parts of no run: choose another, or --overwrite"
-                )
+        has_parts = next(self.path.glob("part-*.parquet"), None) is not None
+        if earlier is None and has_parts:
+            raise InputError(f"{self.path} holds parts of no run: choose another, or --overwrite")
+        if earlier is None or not (has_parts or earlier.get("finished")):
             self._write("run.json", _json({**self._manifest, "finished": False}))
             return
         if differing := _differing(earlier, self._manifest):
