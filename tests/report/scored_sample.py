@@ -51,9 +51,9 @@ def write_folder(folder, rows, components, rejected=(), part_rows=50_000, **run)
         table = pa.Table.from_pylist(rows[start : start + part_rows], schema=schema)
         pq.write_table(table, folder / f"part-{part:05}.parquet")
     run = {"components": components, "recipe": RECIPE, "inputs": ["rollouts.jsonl"], **run}
-    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (folder / "_run.json").write_text(json.dumps(run), encoding="utf-8")
     lines = "".join(json.dumps(line) + "\n" for line in rejected)
-    (folder / "rejected.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "_rejected.jsonl").write_text(lines, encoding="utf-8")
     return folder
 
 

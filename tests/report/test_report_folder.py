@@ -28,8 +28,8 @@ def refused(folder):
 
 def test_what_is_no_scored_folder_is_refused_in_one_line(tmp_path):
     assert "no folder" in refused(tmp_path / "nowhere")
-    assert "no run.json" in refused(tmp_path)
-    run = tmp_path / "run.json"
+    assert "no _run.json" in refused(tmp_path)
+    run = tmp_path / "_run.json"
     run.write_text("{broken")
     assert "cannot read" in refused(tmp_path)
     run.write_text("[]")
@@ -122,7 +122,7 @@ def test_answers_that_equal_the_gold_are_one(tmp_path):
 def test_rejected_rows_are_counted_and_shown(tmp_path):
     assert rejected_of(tmp_path).count == 0
     lines = [json.dumps({"line": n, "reason": "no"}) for n in range(30)]
-    (tmp_path / "rejected.jsonl").write_text("\n".join(["{broken", "", "[1]", *lines]))
+    (tmp_path / "_rejected.jsonl").write_text("\n".join(["{broken", "", "[1]", *lines]))
     found = rejected_of(tmp_path)
     assert found.count == 32
     assert found.examples[:3] == [

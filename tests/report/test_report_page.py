@@ -53,7 +53,7 @@ def scripts_of(page):
 @pytest.mark.usefixtures("whole")
 def test_a_page_and_its_charts_are_written(sums):
     page = write_report(sums)
-    assert page == sums / "report" / "index.html"
+    assert page == sums / "_report" / "index.html"
     assert 900_000 < page.stat().st_size < 1_500_000
     names = {file.stem for file in page.parent.glob("*.png")}
     assert names == {
@@ -85,7 +85,7 @@ def test_nothing_on_the_page_is_fetched(sums):
     assert "default-src 'none'" in text
     links = re.findall(r"(?:src|href)=\"([^\"]*)\"", text)
     assert [link for link in links if not link.startswith(("#", "data:"))] == []
-    for script in scripts_of(sums / "report" / "index.html"):
+    for script in scripts_of(sums / "_report" / "index.html"):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in text
 

@@ -34,7 +34,7 @@ def test_a_file_is_scored_and_summed_up(tmp_path, rows, capsys, monkeypatch):
         "  status                     scored 12\n"
     )
     assert "rows/s" in err
-    run_json = json.loads((tmp_path / "scored" / "run.json").read_text())
+    run_json = json.loads((tmp_path / "scored" / "_run.json").read_text())
     assert run_json["components"] == ["reasoning_accuracy_reward", "think_format_reward"]
     assert run_json["inputs"][0]["path"] == "a.jsonl"
     assert (run_json["finished"], run_json["rows"]) == (True, 12)
@@ -67,7 +67,7 @@ def test_rejected_rows_have_an_exit_code_of_their_own(tmp_path, rows, recipe_fil
     )
     code, out, _ = run(capsys, *asked)
     assert code == 3
-    assert f"1 row rejected, see {tmp_path}/out/rejected.jsonl" in out
+    assert f"1 row rejected, see {tmp_path}/out/_rejected.jsonl" in out
 
 
 @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def test_strict_stops_at_the_first_bad_row_and_can_go_on_without(tmp_path, recip
     for _ in range(2):
         with pytest.raises(RejectedRowError, match=r"a.jsonl, line 101: it is no JSON"):
             score_table([tmp_path / "a.jsonl"], recipe, tmp_path / "out", strict=True)
-    assert not (tmp_path / "out" / "rejected.jsonl").exists()
+    assert not (tmp_path / "out" / "_rejected.jsonl").exists()
     summary = score_table([tmp_path / "a.jsonl"], recipe, tmp_path / "out")
     assert (summary.rows, summary.rejected) == (2998, 2)
     assert [bad["line"] for bad in rejected(tmp_path / "out")] == [101, 2001]

@@ -139,7 +139,7 @@ def test_every_core_has_a_worker(monkeypatch):
 def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{"completion": r"\boxed{4}", "solution": "4"}])
     score_table([file], recipe, tmp_path / "out")
-    limits = json.loads((tmp_path / "out" / "run.json").read_text())["limits"]
+    limits = json.loads((tmp_path / "out" / "_run.json").read_text())["limits"]
     assert limits == {"deadline": 5.0, "memory": 1024}
     plaudit.configure(deadline=2.5)
     try:

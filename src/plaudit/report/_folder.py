@@ -112,8 +112,8 @@ def _column_of(argument: str, recipe: object) -> object:
 
 
 def rejected_of(directory: Path) -> Rejected:
-    """What `rejected.jsonl` holds; a line that is broken itself counts, too."""
-    file = directory / "rejected.jsonl"
+    """What `_rejected.jsonl` holds; a line that is broken itself counts, too."""
+    file = directory / "_rejected.jsonl"
     if not file.is_file():
         return Rejected(0, [])
     count = 0

@@ -1,10 +1,11 @@
 """The folder that a run writes, so that a run that was killed at any moment can go on.
 
     part-00000.parquet …   a part a chunk
-    run.json               what the run is: inputs, recipe, columns; counts, once it has finished
-    rejected.jsonl         the rows that were not scored, in the input's order, once it has finished
+    _run.json              what the run is: inputs, recipe, columns; counts, once it has finished
+    _rejected.jsonl        the rows that were not scored, in the input's order, once it has finished
     .progress/             until it has finished: what is to say of each part, files half written
 
+Names that begin with _ are no part of the table to who reads the folder as one, such as pandas.
 Each file is written under another name, made durable, and renamed. What is to say of a part is
 there before the part is, so a part that is there needs nothing more.
 """
@@ -15,6 +16,7 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -28,6 +30,17 @@ GO_ON = "What was written is kept: run the same command again, and it goes on."
 AGAIN = (
     "When that is mended, run the same command again; "
     "with --overwrite, if parts were written by a reward that you have changed since."
+)
+# What a run writes, and the files of a report of it; the names without _ are those of old.
+WRITTEN = (
+    *("part-*.parquet", ".progress/part-*"),
+    *("_run.json", "_rejected.jsonl"),
+    *("run.json", "rejected.jsonl"),
+)
+REPORTS = ("_report", "report")
+PAGE = (
+    *("index.html", "total.png", "component-*.png", "groups.png"),
+    *("at-k.png", "length.png", "correlation.png", "statuses.png"),
 )
 
 
@@ -73,11 +86,13 @@ class OutputFolder:
         return lock
 
     def _clear(self) -> None:
-        for name in ("run.json", "rejected.jsonl"):
-            (self.path / name).unlink(missing_ok=True)
-        for folder, pattern in ((self.path, "part-*.parquet"), (self._progress, "part-*")):
-            for part in folder.glob(pattern):
-                part.unlink()
+        """Remove what plaudit wrote, and nothing else."""
+        for pattern in (*WRITTEN, *(f"{report}/{name}" for report in REPORTS for name in PAGE)):
+            for file in self.path.glob(pattern):
+                file.unlink()
+        for report in REPORTS:
+            with suppress(OSError):  # it is not there, or holds something else
+                (self.path / report).rmdir()
 
     def _take(self) -> None:
         """Begin a run here, or go on with the one that is here, if it is the same."""
@@ -86,7 +101,7 @@ class OutputFolder:
         if earlier is None and has_parts:
             raise InputError(f"{self.path} holds parts of no run: choose another, or --overwrite")
         if earlier is None or not (has_parts or earlier.get("finished")):
-            self._write("run.json", _json({**self._manifest, "finished": False}))
+            self._write("_run.json", _json({**self._manifest, "finished": False}))
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
@@ -101,7 +116,7 @@ class OutputFolder:
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
-            run = json.loads((self.path / "run.json").read_bytes())
+            run = json.loads((self.path / "_run.json").read_bytes())
         except FileNotFoundError:
             return None
         except ValueError:
@@ -144,9 +159,9 @@ class OutputFolder:
         counts = _Counts()
         reports = (self.about(number) for number in range(parts))
         lines = (json.dumps(row) + "\n" for about in reports for row in counts.add(about))
-        self._write_safely("rejected.jsonl", lines)
+        self._write_safely("_rejected.jsonl", lines)
         self._manifest |= {"finished": True, "parts": parts, **counts.results()}
-        self._write_safely("run.json", _json(self._manifest))
+        self._write_safely("_run.json", _json(self._manifest))
 
     def summary(self, seconds: float) -> ScoreSummary:
         """What came of the run, which has finished."""

@@ -17,9 +17,9 @@ from plaudit.scoring._blocks import Block, Broken, Record, UnreadableError
 from plaudit.scoring._inputs import InputFile
 from plaudit.scoring._json_array import elements
 from plaudit.scoring._records import START
+from plaudit.scoring._unpacked import Unpacked
 
 LONGEST = 1 << 28  # bytes of a line: what is longer is no row, but a file of another kind
-
 
 _PIECE = 1 << 20  # bytes read at once
 _BATCH_ROWS, _BATCH_BYTES = 1024, 8 << 20
@@ -58,11 +58,7 @@ def _rest(number: int, place: int, reason: str, size: int) -> Block:
 
 
 def _reader_of(file: InputFile, raw: BinaryIO) -> Read:
-    if not file.codec:
-        return raw.read
-    stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), file.codec)
-    read: Read = stream.read
-    return read
+    return Unpacked(file, raw).read if file.codec else raw.read
 
 
 def _json_lines(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Record]]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 class ScoreSummary:
     """What came of a run.
 
-    rows: completions that were scored; rejected: those that were not, see `rejected.jsonl`
+    rows: completions that were scored; rejected: those that were not, see `_rejected.jsonl`
     parts: how many files `part-….parquet` there are
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the mean
@@ -20,7 +20,7 @@ class ScoreSummary:
     ...     {"accuracy_reward": (1188, 0.25), "total": (1188, 0.25)}, seconds=2.0,
     ... )
     >>> print(summary)
-    scored: 1,200 rows in 2 parts; 3 rows rejected, see scored/rejected.jsonl
+    scored: 1,200 rows in 2 parts; 3 rows rejected, see scored/_rejected.jsonl
       accuracy_reward  mean 0.250, 12 rows without a value
       total            mean 0.250, 12 rows without a value
       status           scored 1,190, timeout 10
@@ -46,7 +46,7 @@ class ScoreSummary:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
         line = f"{self.out}: {_rows(self.rows)} in {parts}"
         if self.rejected:
-            line += f"; {_rows(self.rejected)} rejected, see {self.out / 'rejected.jsonl'}"
+            line += f"; {_rows(self.rejected)} rejected, see {self.out / '_rejected.jsonl'}"
         return line
 
     def _value(self, count: int, mean: float | None) -> str:
