@@ -1,8 +1,15 @@
 """Rewards as people write them, for the tests of recipes."""
 
+import json
 from dataclasses import dataclass
+from functools import partial
+from os import system
 
+from plaudit import reward_factory
+from plaudit.rewards import trl
 from plaudit.scores import Score, reward, text_reward
+
+called = []  # what a recipe called though it should not
 
 
 def brief(completions, **kwargs):
@@ -27,6 +34,7 @@ def starts(content, sol, **kwargs):
     return Score(float(content.startswith(sol)), "It starts so.")
 
 
+@reward_factory
 def factory(limit=3):
     return lambda completions, **kwargs: [float(len(c) <= limit) for c in completions]
 
@@ -35,6 +43,7 @@ def ids(completion_ids):
     return [float(len(i)) for i in completion_ids]
 
 
+@reward_factory
 @dataclass
 class Shorter:
     than: int
@@ -43,6 +52,7 @@ class Shorter:
         return [float(len(c) < self.than) for c in completions]
 
 
+@reward_factory
 class Longer:
     def __init__(self, **options):
         self.than = options["than"]
@@ -63,8 +73,34 @@ async def later(completions, **kwargs):
     return [1.0 for _ in completions]
 
 
+@reward_factory
 def makes_nothing(limit=3):
     return None
+
+
+def unmarked(limit=3):
+    called.append("unmarked")
+    return brief
+
+
+class Unmarked:
+    def __init__(self, limit=3):
+        called.append("Unmarked")
+
+    def __call__(self, completions, **kwargs):
+        return [1.0 for _ in completions]
+
+
+class Scorer:
+    def score(self, completions, **kwargs):
+        return [1.0 for _ in completions]
+
+
+shorter_than_three = Shorter(3)
+half = partial(brief, limit=0.5)
+method = Scorer().score
+brief_math = trl.get_cosine_scaled_reward(100)
+dumps, length, command = json.dumps, len, system  # no recipe may reach these through here
 
 
 constant = 3

@@ -3,7 +3,47 @@
 import numpy as np
 import pytest
 
-from plaudit.completions import golds_of, same_length, text_of, texts_of
+from plaudit.completions import (
+    golds_of,
+    ids_of,
+    prompt_text_of,
+    rows_of,
+    same_length,
+    text_of,
+    texts_of,
+)
+
+
+class Dumped:
+    """As the objects that OpenAI's clients give."""
+
+    def __init__(self, **fields):
+        self.fields = fields
+
+    def model_dump(self):
+        return self.fields
+
+
+class Tensor:
+    """As much of a tensor as matters: equal tensors do not hash alike, and `tolist` says all."""
+
+    def __init__(self, values):
+        self.values = values
+
+    def tolist(self):
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __iter__(self):
+        return map(Tensor, self.values)
+
+    def __index__(self):
+        return self.values
+
+
+SAYS = {"role": "assistant", "content": "It is 4."}
 
 SHAPES = {
     "text": "It is 4.",
@@ -30,6 +70,32 @@ SHAPES = {
         {"role": "assistant", "content": "It is 4."},
         {"role": "user", "content": "Thanks!"},
     ],
+    "ShareGPT": [{"from": "human", "value": "2 + 2?"}, {"from": "gpt", "value": "It is 4."}],
+    "a row of ShareGPT": {"conversations": [{"from": "gpt", "value": "It is 4."}]},
+    "a row of messages": {"messages": [{"role": "user", "content": "2 + 2?"}, SAYS]},
+    "a bare text": {"text": "It is 4."},
+    "the role of Gemini": [{"role": "model", "parts": [{"text": "It is "}, {"text": "4."}]}],
+    "a role in capitals": [{"role": "Assistant", "content": "It is 4."}],
+    "a chat response of OpenAI": {"choices": [{"index": 0, "message": SAYS}], "usage": {}},
+    "a text response of OpenAI": {"choices": [{"index": 0, "text": "It is 4."}]},
+    "a response as an object": Dumped(choices=[{"message": SAYS}]),
+    "a message as an object": [Dumped(**SAYS)],
+    "parts of a response": [
+        {
+            "role": "assistant",
+            "content": [
+                {"type": "reasoning", "text": "Hm."},
+                {"type": "output_text", "text": "It is 4."},
+            ],
+        }
+    ],
+    "a message out of a table": [
+        {"role": "assistant", "content": "It is 4.", "text": None, "tool_calls": None}
+    ],
+    "a part out of a table": [
+        {"role": "assistant", "content": [{"type": None, "text": "It is 4.", "image": None}]}
+    ],
+    "an array of messages": np.array([SAYS], dtype=object),
 }
 
 
@@ -41,8 +107,17 @@ def test_every_shape_says_the_same(completion):
 
 @pytest.mark.parametrize(
     "completion",
-    [[], [{"role": "assistant", "content": None}], [{"role": "tool", "content": "5"}], ""],
-    ids=["no messages", "a tool call alone", "a tool's result alone", "no text"],
+    [
+        [],
+        [{"role": "assistant", "content": None}],
+        [{"role": "assistant", "content": None, "tool_calls": [{"name": "add"}]}],
+        [{"role": "assistant", "tool_calls": [{"name": "add"}]}],
+        [{"role": "assistant", "function_call": {"name": "add"}}],
+        [{"role": "tool", "content": "5"}],
+        [{"from": "human", "value": "2 + 2?"}],
+        [{"role": "assistant", "content": [{"type": "image", "image": "…"}]}],
+        "",
+    ],
 )
 def test_a_model_that_said_nothing_has_no_text(completion):
     assert text_of(completion) == ""
@@ -57,6 +132,26 @@ def test_a_model_that_said_nothing_has_no_text(completion):
         ([{"role": "assistant", "content": 4}], "completion 1: a message's content must be text"),
         ([{"role": "assistant", "content": ["a"]}], "completion 1: a message's content must be"),
         ({1, 2}, "completion 1 must be text"),
+        (b"bytes", "completion 1 must be text or a list of messages, got bytes: b'bytes'"),
+        ({}, r"completion 1: a message must have `content`, or call .* got \{\}"),
+        ([{"role": "assistant"}], "completion 1: a message must have `content`.*'assistant'"),
+        ({"generated": "4"}, "completion 1: a message must have `content`.*'generated': '4'"),
+        ([{"role": "agent", "content": "4"}], "completion 1: no message has the role.*'agent'"),
+        ([{"role": 3, "content": "4"}], "completion 1: no message has the role.*'3'"),
+        (
+            [{"role": "user", "content": "2 + 2?"}, {"content": "4"}],
+            "completion 1: no message has the role.*''",
+        ),
+        ({"choices": []}, "completion 1: a response must have one choice, got 0"),
+        ({"choices": [{"text": "4"}, {"text": "5"}]}, "one choice, got 2: give each choice a row"),
+        ({"choices": [{"index": 0}]}, "completion 1: a message must have `content`"),
+        ({"choices": 4}, "completion 1: choices must be a list"),
+        (
+            [{"role": "assistant", "content": [{}]}],
+            r"completion 1: a part of a message .* got \{\}",
+        ),
+        ([{"role": "assistant", "content": [{"type": "text", "text": 4}]}], "completion 1: a part"),
+        ([{"role": "assistant", "content": {"text": "4"}}], "completion 1: a message's content"),
     ],
 )
 def test_anything_else_is_an_error_that_says_what_arrived_and_where(completion, message):
@@ -66,7 +161,7 @@ def test_anything_else_is_an_error_that_says_what_arrived_and_where(completion, 
 
 @pytest.mark.parametrize("completions", ["text", {"role": "assistant"}, 4, None])
 def test_completions_must_be_a_list(completions):
-    with pytest.raises(TypeError, match="completions must be a list with one entry a row, got"):
+    with pytest.raises(TypeError, match="completions must be a list with one entry a completion"):
         texts_of(completions)
 
 
@@ -74,6 +169,9 @@ def test_golds_are_text_numbers_or_none():
     golds = ["4", 4, 4.0, 1e-7, 1e22, float("inf"), np.int64(4), np.float32(0.5), True, None]
     texts = ["4", "4", "4.0", "0.0000001", "1" + "0" * 22, "inf", "4", "0.5", "1", None]
     assert golds_of(golds) == texts
+    assert golds_of([np.bool_(True), Tensor(4), float("nan")]) == ["1", "4", None]
+    assert golds_of(np.array(["4", "5"])) == ["4", "5"]
+    assert golds_of((4, "5")) == ["4", "5"]
 
 
 def test_any_other_gold_is_an_error():
@@ -96,3 +194,81 @@ def test_columns_must_be_as_long_as_the_completions():
 def test_a_column_must_be_a_list(column):
     with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
         same_length(["a", "b"], solution=column)
+
+
+@pytest.mark.parametrize("column", [{1, 2}, np.array(4), b"ab", Tensor(3)])
+def test_what_has_no_rows_is_no_column(column):
+    with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
+        rows_of(column, "solution")
+    with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
+        same_length(["a", "b"], solution=column)
+
+
+def test_completions_may_be_an_array():
+    assert texts_of(np.array(["a", "b"])) == ["a", "b"]
+    assert texts_of(np.array(["a", [SAYS]], dtype=object)) == ["a", "It is 4."]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "2 + 2?",
+        [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}],
+        [{"from": "human", "value": "2 + 2?"}],
+        [{"content": "2 + 2?"}],
+    ],
+)
+def test_a_prompt_is_what_the_user_says(prompt):
+    assert prompt_text_of(prompt, "problem") == "2 + 2?"
+    with pytest.raises(TypeError, match="problem 3 must be text or a list of messages, got int"):
+        prompt_text_of(4, "problem", 3)
+
+
+IDS = [[5, 5, 6], [7, 7, 8]]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        IDS,
+        tuple(map(tuple, IDS)),
+        np.array(IDS),
+        [np.array(row) for row in IDS],
+        np.array(IDS, dtype=object),
+        Tensor(IDS),
+        [Tensor(row) for row in IDS],
+        [[Tensor(one) for one in row] for row in IDS],
+        [[np.int64(one) for one in row] for row in IDS],
+        [[float(one) for one in row] for row in IDS],
+    ],
+)
+def test_ids_are_plain_numbers_whatever_held_them(ids):
+    read = ids_of(ids)
+    assert read == IDS
+    assert {type(one) for row in read for one in row} == {int}
+
+
+def test_ids_may_be_of_any_size():
+    assert ids_of([[2**70, 1], []]) == [[2**70, 1], []]
+
+
+@pytest.mark.parametrize(
+    ("ids", "complaint"),
+    [
+        ("[1, 2]", r"got text: '\[1, 2\]'; where a file holds it as text, read it with json.loads"),
+        (b"12345678", "got text: b'12345678'"),
+        (None, "got NoneType: None"),
+        (5, "got int: 5"),
+        ({1, 2}, "got set"),
+        ({"input_ids": [1]}, "got dict"),
+        (["1", "2"], "and has str: '1' in it"),
+        ([1, 1.5], "and has float: 1.5 in it"),
+        ([[1, 2]], r"and has list: \[1, 2\] in it"),
+        (np.array([0.5]), "and has float: 0.5 in it"),
+    ],
+)
+def test_what_are_no_ids_is_refused_with_the_row(ids, complaint):
+    with pytest.raises(
+        TypeError, match=f"completion_ids 1 must be a list of token ids, {complaint}"
+    ):
+        ids_of([[1], ids])

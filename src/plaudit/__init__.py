@@ -13,12 +13,20 @@ A trainer hands over completions; plaudit says what each is worth, and why.
 from typing import TYPE_CHECKING, Any
 
 from plaudit.judge import configure
-from plaudit.scores import Score, explain
+from plaudit.scores import Score, explain, reward_factory
 
 if TYPE_CHECKING:
     from plaudit.client import AsyncClient, Client
 
-__all__ = ["AsyncClient", "Client", "Score", "__version__", "configure", "explain"]
+__all__ = [
+    "AsyncClient",
+    "Client",
+    "Score",
+    "__version__",
+    "configure",
+    "explain",
+    "reward_factory",
+]
 __version__ = "0.1.0"
 
 

@@ -1,4 +1,4 @@
-"""What a trainer hands over, as plain text.
+"""What a trainer hands over, as plain Python: a text, a gold, a list of token ids for each row.
 
 A completion is a string, or a list of messages:
 
@@ -6,97 +6,65 @@ A completion is a string, or a list of messages:
      {"role": "tool", "content": "42"},
      {"role": "assistant", "content": [{"type": "text", "text": "So it is 42."}]}]
 
-Its text is what the last assistant message says: "So it is 42.".
+Its text is what the last assistant message says: "So it is 42.". ShareGPT's messages, Gemini's and
+OpenAI's responses are read, too. Columns may be lists, arrays, tensors or Series. Whatever is of
+another shape is a TypeError that names the row and shows what came: never a text of no characters.
 """
 
-from collections.abc import Mapping, Sequence
+from array import array
+from collections.abc import Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from decimal import Decimal
-from math import isfinite
+from math import isfinite, isnan
 from numbers import Integral, Real
+from operator import index
 from typing import Any
 
 Message = Mapping[str, Any]
 Completion = str | Message | Sequence[Message]
 Solution = str | float | None
 
+# Who speaks, as datasets and APIs write it in `role` or, ShareGPT, in `from`.
+_MODEL = frozenset(("assistant", "model", "gpt", "chatgpt", "bot", "ai"))
+_PERSON = frozenset(("user", "human"))
+_OTHERS = frozenset(
+    "system developer tool function ipython observation environment "
+    "function_call function_response tool_call tool_response".split()
+)
+_SAID = ("content", "value", "text", "parts")  # where a message keeps what it says
+_CALLS = ("tool_calls", "function_call")
+_TEXT_PARTS = ("text", "output_text", "input_text")  # others are images, reasoning, calls of tools
+_WRAPPED = ("messages", "conversations")
 
-def texts_of(completions: Sequence[Completion]) -> list[str]:
-    """The text of each completion.
 
-    >>> texts_of(["plain", [{"role": "assistant", "content": "a message"}]])
-    ['plain', 'a message']
+# --- columns --------------------------------------------------------------------------------------
+
+
+def rows_of(column: Any, name: str) -> Sequence[Any]:
+    """A column as a sequence with an entry a row, whatever kind of array it is.
+
+    >>> import numpy as np
+    >>> rows_of(np.array([1, 2]), "level"), rows_of(("a", "b"), "level")
+    ([1, 2], ('a', 'b'))
     """
-    if isinstance(completions, str | Mapping) or not isinstance(completions, Sequence):
-        raise TypeError(
-            f"completions must be a list with one entry a row, got {type(completions).__name__}"
-        )
-    return [
-        completion if isinstance(completion, str) else text_of(completion, row)
-        for row, completion in enumerate(completions)
-    ]
+    _length(column, name)
+    rows = _plain(column)
+    return rows if isinstance(rows, Sequence) else list(rows)
 
 
-def text_of(completion: Completion, row: int = 0) -> str:
-    """The text of one completion; `row` is named in errors.
-
-    >>> text_of([{"role": "tool", "content": "4"}, {"role": "assistant", "content": "It is 4."}])
-    'It is 4.'
-    >>> text_of(42, row=3)
-    Traceback (most recent call last):
-    ...
-    TypeError: completion 3 must be text or a list of messages, got int: 42
-    """
-    if isinstance(completion, str):
-        return completion
-    messages = [completion] if isinstance(completion, Mapping) else completion
-    if not isinstance(messages, Sequence) or not all(isinstance(m, Mapping) for m in messages):
-        raise TypeError(
-            f"completion {row} must be text or a list of messages, "
-            f"got {type(completion).__name__}: {_short(completion)}"
-        )
-    spoken = [m for m in messages if m.get("role") == "assistant"]
-    if not spoken and not any(m.get("role") for m in messages):
-        spoken = list(messages)
-    return _content_text(spoken[-1].get("content"), row) if spoken else ""
-
-
-def _content_text(content: object, row: int) -> str:
-    if content is None:
-        return ""
-    if isinstance(content, str):
-        return content
-    if isinstance(content, Sequence) and all(isinstance(part, Mapping) for part in content):
-        return "".join(part.get("text") or "" for part in content if part.get("type") == "text")
+def _length(column: Any, name: str) -> int:
+    # A set has no order, and a dict has none that means rows.
+    if not isinstance(column, str | bytes | bytearray | Mapping | Set):
+        try:
+            return len(column)
+        except TypeError:  # arrays of no dimension have a length that cannot be asked for
+            pass
     raise TypeError(
-        f"completion {row}: a message's content must be text, a list of parts or None, "
-        f"got {type(content).__name__}: {_short(content)}"
+        f"{name} must be a list with one entry a completion, got {type(column).__name__}"
     )
 
 
-def golds_of(solution: Sequence[Solution]) -> list[str | None]:
-    """The text of each gold; None stays None: no gold.
-
-    >>> golds_of(["<answer>4</answer>", 42, 1e-7, None])
-    ['<answer>4</answer>', '42', '0.0000001', None]
-    """
-    return [
-        gold if gold is None or isinstance(gold, str) else _number_text(gold, row)
-        for row, gold in enumerate(solution)
-    ]
-
-
-def _number_text(gold: object, row: int) -> str:
-    if isinstance(gold, Integral):
-        return str(int(gold))
-    if isinstance(gold, Real):
-        number = float(gold)
-        return format(Decimal(repr(number)), "f") if isfinite(number) else str(number)
-    raise TypeError(
-        f"solution {row} must be text, a number or None, got {type(gold).__name__}: {_short(gold)}"
-    )
-
-
-def same_length(completions: Sequence[Any], **columns: Sequence[Any]) -> None:
+def same_length(completions: Any, **columns: Any) -> None:
     """Raise where a column is not as long as `completions`.
 
     >>> same_length(["a", "b"], solution=["1"])
@@ -105,15 +73,270 @@ def same_length(completions: Sequence[Any], **columns: Sequence[Any]) -> None:
     ValueError: solution has 1 entries, completions has 2: they must be equally long
     """
     for name, column in columns.items():
-        if isinstance(column, str | Mapping) or not hasattr(column, "__len__"):
-            raise TypeError(
-                f"{name} must be a list with one entry a completion, got {type(column).__name__}"
-            )
-        if len(column) != len(completions):
+        rows = _length(column, name)
+        if rows != len(completions):
             raise ValueError(
-                f"{name} has {len(column)} entries, completions has {len(completions)}: "
+                f"{name} has {rows} entries, completions has {len(completions)}: "
                 "they must be equally long"
             )
+
+
+@contextmanager
+def naming_row(row: int) -> Iterator[None]:
+    """Name the row in an error about what it holds.
+
+    >>> with naming_row(3):
+    ...     raise ValueError("there is no image")
+    Traceback (most recent call last):
+    ...
+    ValueError: row 3: there is no image
+    """
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"row {row}: {error}") from error
+
+
+def _plain(value: Any) -> Any:
+    """What is in an array, a tensor, a Series or a column of Arrow; anything else as it is."""
+    for name in ("tolist", "to_pylist"):
+        if hasattr(value, name):
+            return getattr(value, name)()
+    return value
+
+
+# --- completions and prompts ----------------------------------------------------------------------
+
+
+def texts_of(completions: Any) -> list[str]:
+    """The text of each completion.
+
+    >>> texts_of(["plain", [{"role": "assistant", "content": "a message"}]])
+    ['plain', 'a message']
+    """
+    return [
+        completion if isinstance(completion, str) else text_of(completion, row)
+        for row, completion in enumerate(rows_of(completions, "completions"))
+    ]
+
+
+def text_of(completion: Any, row: int = 0) -> str:
+    """The text of one completion: what the model says last; `row` is named in errors.
+
+    >>> text_of([{"role": "tool", "content": "4"}, {"role": "assistant", "content": "It is 4."}])
+    'It is 4.'
+    >>> text_of([{"from": "human", "value": "2 + 2?"}, {"from": "gpt", "value": "It is 4."}])
+    'It is 4.'
+    >>> text_of(42, row=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: completion 3 must be text or a list of messages, got int: 42
+    """
+    return _last_said(completion, _MODEL, f"completion {row}")
+
+
+def prompt_text_of(prompt: Any, name: str, row: int = 0) -> str:
+    """The text of one prompt: what the user says last; the column and the row are named in errors.
+
+    >>> prompt = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "2 + 2?"}]
+    >>> prompt_text_of(prompt, "problem")
+    '2 + 2?'
+    """
+    return _last_said(prompt, _PERSON, f"{name} {row}")
+
+
+def _last_said(said: Any, speakers: frozenset[str], label: str) -> str:
+    if isinstance(said, str):
+        return said
+    messages = _messages(said, label)
+    spoken = [message for message in messages if _speaker(message) in speakers]
+    if spoken:
+        return _said(spoken[-1], label)
+    roles = {_speaker(message) for message in messages}
+    if roles == {""}:
+        return _said(messages[-1], label)
+    if unknown := roles - _MODEL - _PERSON - _OTHERS:
+        names = " and ".join(repr(name) for name in sorted(unknown))
+        raise TypeError(
+            f"{label}: no message has the role {' or '.join(sorted(speakers))}, and plaudit does "
+            f"not know whose role is {names}: {_short(said)}"
+        )
+    return ""
+
+
+def _messages(said: Any, label: str) -> list[Message]:
+    """The messages that an object, a response of an API or a list holds."""
+    held = _as_mapping(_plain(said))
+    if isinstance(held, Mapping):
+        if held.get("choices") is not None:
+            return [_only_choice(held["choices"], label)]
+        inner = next((held[key] for key in _WRAPPED if held.get(key) is not None), None)
+        return [held] if inner is None else _messages(inner, label)
+    if isinstance(held, Sequence) and not isinstance(held, str | bytes | bytearray):
+        messages = [_as_mapping(message) for message in held]
+        if all(isinstance(message, Mapping) for message in messages):
+            return messages
+    raise TypeError(f"{label} must be text or a list of messages, got {_kind(said)}")
+
+
+def _only_choice(choices: Any, label: str) -> Message:
+    """The message, or the text, of the one choice in a response of OpenAI's."""
+    listed = [_as_mapping(choice) for choice in rows_of(choices, f"{label}: choices")]
+    if len(listed) != 1 or not isinstance(listed[0], Mapping):
+        raise TypeError(
+            f"{label}: a response must have one choice, got {len(listed)}: "
+            f"give each choice a row of its own; {_short(choices)}"
+        )
+    return _messages(listed[0].get("message") or listed[0], label)[0]
+
+
+def _as_mapping(value: Any) -> Any:
+    """The dict of an object such as OpenAI's clients give, anything else as it is."""
+    return value.model_dump() if hasattr(value, "model_dump") else value
+
+
+def _speaker(message: Message) -> str:
+    speaker = message.get("role") or message.get("from") or ""
+    return speaker.lower() if isinstance(speaker, str) else repr(speaker)
+
+
+def _said(message: Message, label: str) -> str:
+    # Tables write None for what a message has not, so the first that is something counts.
+    said = next((message[key] for key in _SAID if message.get(key) is not None), None)
+    if said is None and not any(key in message for key in (*_SAID, *_CALLS)):
+        raise TypeError(
+            f"{label}: a message must have `content`, or call a tool with `tool_calls`, "
+            f"got {_short(message)}"
+        )
+    return _content_text(said, label)
+
+
+def _content_text(content: Any, label: str) -> str:
+    if content is None or isinstance(content, str):
+        return content or ""
+    parts = _plain(content)
+    if isinstance(parts, Sequence) and all(isinstance(part, Mapping) for part in parts):
+        return "".join(_part_text(part, label) for part in parts)
+    raise TypeError(
+        f"{label}: a message's content must be text, a list of parts or None, got {_kind(content)}"
+    )
+
+
+def _part_text(part: Message, label: str) -> str:
+    kind = part.get("type") or ("text" if "text" in part else None)
+    text = part.get("text") if kind in _TEXT_PARTS else ""
+    if not isinstance(kind, str) or not isinstance(text, str | None):
+        raise TypeError(
+            f'{label}: a part of a message must be like {{"type": "text", "text": "…"}}, '
+            f"got {_short(part)}"
+        )
+    return text or ""
+
+
+# --- what the other columns hold ------------------------------------------------------------------
+
+
+def golds_of(solution: Any) -> list[str | None]:
+    """The text of each gold; None and not a number are None: no gold.
+
+    >>> golds_of(["<answer>4</answer>", 42, 1e-7, None])
+    ['<answer>4</answer>', '42', '0.0000001', None]
+    """
+    return [
+        gold if gold is None or isinstance(gold, str) else gold_of(gold, f"solution {row}")
+        for row, gold in enumerate(rows_of(solution, "solution"))
+    ]
+
+
+def gold_of(gold: Any, label: str = "the gold") -> str | None:
+    """The text of one gold; `label` is what to call it in errors.
+
+    >>> gold_of(42), gold_of(None)
+    ('42', None)
+    >>> gold_of({"answer": 42})
+    Traceback (most recent call last):
+    ...
+    TypeError: the gold must be text, a number or None, got dict: {'answer': 42}
+    """
+    value = _plain(gold)
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, Real):
+        return _decimal(float(value))
+    raise TypeError(f"{label} must be text, a number or None, got {_kind(gold)}")
+
+
+def _decimal(number: float) -> str | None:
+    if isnan(number):  # how tables of numbers write that there is none
+        return None
+    return format(Decimal(repr(number)), "f") if isfinite(number) else str(number)
+
+
+def ids_of(completion_ids: Any) -> list[list[int]]:
+    """The token ids of each completion, from lists, arrays or tensors.
+
+    >>> import numpy as np
+    >>> ids_of([np.array([5, 6]), [7]]), ids_of(np.array([[5, 6], [7, 8]]))
+    ([[5, 6], [7]], [[5, 6], [7, 8]])
+    >>> ids_of(["[5, 6]"])
+    Traceback (most recent call last):
+    ...
+    TypeError: completion_ids 0 must be a list of token ids, got text: '[5, 6]'; where a file \
+holds it as text, read it with json.loads
+    """
+    return [
+        whole_numbers(ids, f"completion_ids {row}", "a list of token ids")
+        for row, ids in enumerate(rows_of(completion_ids, "completion_ids"))
+    ]
+
+
+def whole_numbers(entry: Any, label: str, wanted: str) -> list[int]:
+    """A list of whole numbers; `label` and `wanted` say in errors what it is and should be.
+
+    >>> whole_numbers((1, 5.0), "image_grid_thw 0", "[frames, rows, columns]")
+    [1, 5]
+    """
+    held = _plain(entry)
+    if isinstance(held, str | bytes | bytearray):
+        raise TypeError(
+            f"{label} must be {wanted}, got text: {_short(entry)}; "
+            "where a file holds it as text, read it with json.loads"
+        )
+    if not isinstance(held, Sequence):
+        raise TypeError(f"{label} must be {wanted}, got {_kind(entry)}")
+    try:
+        return array("q", held).tolist()  # in C, since a batch has a million of them
+    except (TypeError, OverflowError):
+        return [_whole(number, label, wanted) for number in held]
+
+
+def _whole(number: Any, label: str, wanted: str) -> int:
+    try:
+        is_whole = isinstance(number, float) and number.is_integer()
+        return int(number) if is_whole else index(number)
+    except TypeError as error:
+        raise TypeError(f"{label} must be {wanted}, and has {_kind(number)} in it") from error
+
+
+def number_of(value: Any, label: str) -> float:
+    """A number; `label` is what to call it in errors.
+
+    >>> number_of("0.9", "acc_reward")
+    Traceback (most recent call last):
+    ...
+    TypeError: acc_reward must be a number, got str: '0.9'
+    """
+    number = _plain(value)
+    if not isinstance(number, Real) or isnan(number):
+        raise TypeError(f"{label} must be a number, got {_kind(value)}")
+    return float(number)
+
+
+def _kind(value: object) -> str:
+    return f"{type(value).__name__}: {_short(value)}"
 
 
 def _short(value: object) -> str:

@@ -9,19 +9,25 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from inspect import signature
+from inspect import isclass, isroutine, signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from plaudit.completions import same_length, text_of, texts_of
+from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
+_FACTORY = "_is_plaudit_reward_factory"
 
 # What a reward may be given that is not a column: it holds for every row.
 NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
 
-# What a trainer should hear of: the row got its value because something went wrong on the way.
-TROUBLE = ("bad_gold", "timeout", "limit", "error")
+# What the status of a row can be, the worst first. A component can also say "equal", "different" or
+# "gated", each of which is "scored" for its row.
+STATUSES = ("error", "timeout", "limit", "bad_gold", "no_answer", "scored")
+# What a trainer should hear of: all but that the row was scored.
+TOLD = STATUSES[: STATUSES.index("scored")]
+# What is wrong with the data or the machine: the row got its value because something failed.
+TROUBLE = STATUSES[: STATUSES.index("no_answer")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +38,12 @@ class Score:
     why: one sentence for a person
     answer, gold: what was read as answer and as gold
     method: what decided
-    status: "scored", or the judge's word for what came of comparing
+    status: one of STATUSES; or "equal" or "different" where the answer was compared with the gold;
+        or "gated" where the gate of a recipe holds the value back
     right: whether the completion is right by the reward's own rule; None where the reward does not
-        say so (a format, a length), or where nothing could be compared
+        say so (a format, a length), or where there is no gold to compare with
     ungated: what the value would be without the gate of its recipe; None where no gate held it back
+    gold_in_part: whether only a part of the gold was read, see `plaudit.golds`
 
     >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
     1.0
@@ -49,6 +57,7 @@ class Score:
     status: str = "scored"
     right: bool | None = None
     ungated: float | None = None
+    gold_in_part: bool = False
 
 
 class Reward(Protocol[P]):
@@ -111,6 +120,31 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
     return named
 
 
+def reward_factory(maker: T) -> T:
+    """Mark a function or a class as one that makes a reward out of a recipe's `params`.
+
+    A recipe calls nothing of a user's when it is loaded, but for what is marked so.
+
+    >>> @reward_factory
+    ... def shorter(than):
+    ...     return lambda completions, **kwargs: [float(len(c) < than) for c in completions]
+    >>> is_reward_factory(shorter), is_reward_factory(shorter(than=3))
+    (True, False)
+    """
+    setattr(maker, _FACTORY, True)
+    return maker
+
+
+def is_reward_factory(thing: object) -> bool:
+    """Whether a function or a class is marked with `reward_factory`.
+
+    >>> is_reward_factory(print)
+    False
+    """
+    # The objects of a marked class have its mark, too, and are no factories.
+    return (isclass(thing) or isroutine(thing)) and getattr(thing, _FACTORY, False) is True
+
+
 def as_coroutine_functions(kind: type[T]) -> type[T]:
     """Make `inspect.iscoroutinefunction` say yes to the objects of a class whose `__call__` is one.
 
@@ -171,10 +205,14 @@ def text_reward(score: Callable[P, Score]) -> TextReward[P]:
             name: columns.pop(name) for name in list(columns) if _is_fixed(name, columns[name])
         }
         same_length(completions, **columns)
-        return [
-            of_text(text, **fixed, **{name: column[row] for name, column in columns.items()})
-            for row, text in enumerate(texts_of(completions))
-        ]
+        texts = texts_of(completions)
+        listed = {name: rows_of(column, name) for name, column in columns.items()}
+        found = []
+        for row, text in enumerate(texts):
+            with naming_row(row):
+                own = {name: column[row] for name, column in listed.items()}
+                found.append(of_text(text, **fixed, **own))
+        return found
 
     takes_gold = "sol" in signature(score).parameters
     named = cast("TextReward[P]", value)
@@ -187,16 +225,25 @@ def _is_fixed(name: str, value: object) -> bool:
 
 
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
-    """The values alone; the share of rows in trouble goes to the trainer's `log_metric`.
+    """The values alone; the share of rows with each status goes to the trainer's `log_metric`.
 
     >>> values_of([Score(1.0, "Equal."), Score(0.0, "Too large.", status="limit")], "accuracy")
     [1.0, 0.0]
     """
-    if callable(log_metric) and scores:
-        count = Counter(score.status for score in scores)
-        for status in TROUBLE:
-            log_metric(f"{name}/{status}", count[status] / len(scores))
+    log_statuses(name, [score.status for score in scores], log_metric)
     return [score.value for score in scores]
+
+
+def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None:
+    """Tell the trainer the share of rows with each status other than "scored".
+
+    >>> log_statuses("math", ["equal", "no_answer"], lambda key, share: share and print(key, share))
+    math/no_answer 0.5
+    """
+    if callable(log_metric) and statuses:
+        count = Counter(statuses)
+        for status in TOLD:
+            log_metric(f"{name}/{status}", count[status] / len(statuses))
 
 
 def log_means(

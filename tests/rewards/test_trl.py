@@ -48,13 +48,14 @@ def test_log_extra_gets_trls_columns():
 
 def test_log_metric_hears_of_trouble():
     logged = {}
-    completions = [r"\boxed{1000000!}", r"\boxed{1}", r"\boxed{2}", r"\boxed{2}"]
+    completions = [r"\boxed{1000000!}", "It is one.", r"\boxed{2}", r"\boxed{2}"]
     trl.accuracy_reward(completions, ["1", "1", "what?", "2"], log_metric=logged.__setitem__)
     assert logged == {
-        "accuracy_reward/bad_gold": 0.25,
+        "accuracy_reward/error": 0.0,
         "accuracy_reward/timeout": 0.0,
         "accuracy_reward/limit": 0.25,
-        "accuracy_reward/error": 0.0,
+        "accuracy_reward/bad_gold": 0.25,
+        "accuracy_reward/no_answer": 0.25,
     }
 
 
@@ -199,9 +200,9 @@ def test_made_rewards_work_after_pickling():
 
 def test_explanations():
     score = plaudit.explain(trl.accuracy_reward, r"\boxed{\dfrac{1}{2}}", "0.5")
-    assert score == plaudit.Score(
-        1.0, r"\frac{1}{2} is equal to the gold 0.5.", r"\frac{1}{2}", "0.5", "numbers", "equal"
-    )
+    read = (r"\frac{1}{2}", "0.5")
+    why = r"\frac{1}{2} is equal to the gold 0.5."
+    assert score == plaudit.Score(1.0, why, *read, "numbers", "equal", right=True)
     made = trl.get_cosine_scaled_reward(100)
     score = plaudit.explain(made, r"\boxed{4}", "4", completion_ids=[0] * 50)
     assert score.why == "4 is equal to the gold 4. 50 of 100 tokens."

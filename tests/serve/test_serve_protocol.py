@@ -208,6 +208,7 @@ def test_requests_side_by_side_get_their_own_answers(http):
                 assert str(100 * number + 2 + place) in gold
 
 
+SCORED = {f"status_{name}": 0.0 for name in ("error", "timeout", "limit", "bad_gold", "no_answer")}
 SHAPES = {
     "/slime": ({"prompt": "2 + 2", "response": THINKING[0], "label": "4"}, 2.0),
     "/slime/detailed": (
@@ -217,6 +218,7 @@ SHAPES = {
             "reasoning_accuracy_reward": 1.0,
             "think_format_reward": 1.0,
             "skipped": 0.0,
+            **SCORED,
         },
     ),
     "/openrlhf": (
@@ -228,6 +230,7 @@ SHAPES = {
                 "reasoning_accuracy_reward": [1.0],
                 "think_format_reward": [1.0],
                 "skipped": [0.0],
+                **{name: [value] for name, value in SCORED.items()},
             },
         },
     ),
@@ -239,6 +242,7 @@ SHAPES = {
             "reasoning_accuracy_reward": 1.0,
             "think_format_reward": 1.0,
             "skipped": 0.0,
+            **SCORED,
         },
     ),
 }
@@ -287,7 +291,7 @@ def test_the_recipe_can_be_asked_for():
 def test_figures_and_metrics_count_what_happened():
     with serving(load("trl-math")) as url, httpx.Client(base_url=url) as http:
         before = http.get("/v1/figures").json()
-        bad = {"completions": ["4", "5"], "columns": {"solution": ["4", None]}}
+        bad = {"completions": [r"\boxed{4}", "5"], "columns": {"solution": ["4", None]}}
         ask(http, **bad)
         ask(http, **bad)
         ask(http, "/v1/rewards", component="accuracy_reward", **bad)

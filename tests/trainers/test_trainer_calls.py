@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from plaudit.recipes import load
+from plaudit.scores import TOLD
 from plaudit.trainers import (
     areal,
     chosen,
@@ -81,12 +82,18 @@ class TestTrl:
         assert told == {
             "trl-reasoning/reasoning_accuracy_reward": 1 / 2,
             "trl-reasoning/think_format_reward": 2 / 3,
+            "trl-reasoning/error": 0.0,
+            "trl-reasoning/timeout": 0.0,
+            "trl-reasoning/limit": 0.0,
+            "trl-reasoning/bad_gold": 1 / 3,
+            "trl-reasoning/no_answer": 1 / 3,
         }
 
     def test_a_component_without_a_row_that_counts_is_not_told(self, recipe_in_the_environment):
         told = {}
         trl.total([RIGHT], solution=[None], log_metric=told.__setitem__)
-        assert list(told) == ["trl-reasoning/think_format_reward"]
+        assert "trl-reasoning/think_format_reward" in told
+        assert "trl-reasoning/reasoning_accuracy_reward" not in told
 
 
 class TestVerl:
@@ -159,9 +166,9 @@ class TestEasyR1:
         ]
         scores = reward(inputs)
         assert [score["overall"] for score in scores] == [2.0, 0.0]
-        assert set(scores[0]) == {
-            *("overall", "reasoning_accuracy_reward", "think_format_reward", "skipped")
-        }
+        components = ("reasoning_accuracy_reward", "think_format_reward")
+        statuses = (f"status_{status}" for status in TOLD)
+        assert set(scores[0]) == {"overall", *components, "skipped", *statuses}
 
     def test_one_input(self):
         score = easyr1.compute_score({"response": RIGHT, "ground_truth": "4"}, recipe="trl-math")

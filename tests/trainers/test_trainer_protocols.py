@@ -11,6 +11,7 @@ from plaudit.trainers import nemo_gym, openrlhf, slime, verl
 
 MATH = load("trl-math")
 RIGHT, WRONG = r"So \boxed{2+2}.", r"So \boxed{5}."
+SCORED = {f"status_{name}": 0.0 for name in ("error", "timeout", "limit", "bad_gold", "no_answer")}
 
 
 def asked(trainer, body, recipe=MATH, reply="reply_of"):
@@ -30,13 +31,20 @@ def test_openrlhf_sends_prompt_and_response_in_one_text():
     assert asked(openrlhf, body) == {
         "rewards": [1.0, 0.0, 0.0],
         "scores": [1.0, 0.0, 0.0],
-        "extra_logs": {"accuracy_reward": [1.0, 0.0, 0.0], "skipped": [0.0, 0.0, 0.0]},
+        "extra_logs": {
+            "accuracy_reward": [1.0, 0.0, 0.0],
+            "skipped": [0.0, 0.0, 0.0],
+            **{name: [0.0, 0.0, 0.0] for name in SCORED},
+            "status_no_answer": [0.0, 0.0, 1.0],
+        },
     }
 
 
 @pytest.mark.parametrize("body", [{"query": [RIGHT]}, {"query": [RIGHT], "labels": None}])
 def test_openrlhf_may_send_no_labels(body):
-    assert asked(openrlhf, body)["extra_logs"] == {"accuracy_reward": [0.0], "skipped": [1.0]}
+    logs = asked(openrlhf, body)["extra_logs"]
+    assert (logs["accuracy_reward"], logs["skipped"]) == ([0.0], [1.0])
+    assert (logs["status_bad_gold"], logs["status_no_answer"]) == ([1.0], [0.0])
 
 
 def test_openrlhf_may_send_nothing_to_score():
@@ -48,7 +56,7 @@ def test_openrlhf_may_send_nothing_to_score():
 def test_slime_sends_one_sample_and_gets_one_number(prompt):
     body = {"prompt": prompt, "response": RIGHT + "<|user|>", "label": "4"}
     assert asked(slime, body) == 1.0
-    details = {"score": 1.0, "accuracy_reward": 1.0, "skipped": 0.0}
+    details = {"score": 1.0, "accuracy_reward": 1.0, "skipped": 0.0, **SCORED}
     assert asked(slime, body, reply="detailed_reply_of") == details
 
 
@@ -60,7 +68,7 @@ def test_slime_metadata_are_columns():
 
 def test_verl_takes_a_row_or_lists_of_them():
     row = {"data_source": "math", "solution_str": RIGHT, "ground_truth": "4", "extra_info": {}}
-    result = {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0}
+    result = {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0, **SCORED}
     assert asked(verl, row) == result
     rows = {
         "data_sources": ["math"],
@@ -121,7 +129,10 @@ def test_nemo_gym_hears_that_a_reward_is_no_measurement():
 def test_nemo_gym_may_send_an_answer_without_a_message():
     assert asked(nemo_gym, gym_body([], answer="4"))["reward"] == 0.0
     assert asked(nemo_gym, gym_body([output()], answer="4"))["reward"] == 0.0
-    assert asked(nemo_gym, gym_body([{"role": "assistant"}], answer="4"))["reward"] == 0.0
+    reply = asked(nemo_gym, gym_body([{"role": "assistant"}], answer="4"))
+    # The model's fault, and no failure of the verifier.
+    assert (reply["reward"], reply["status"], reply["status_no_answer"]) == (0.0, "no_answer", 1.0)
+    assert (reply["failure_reason"], reply["mask_sample"]) == (None, False)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +192,7 @@ def test_whatever_comes_is_a_batch_or_a_complaint(trainer, body):
         assert all(len(column) == len(batch.completions) for column in batch.columns.values())
 
 
-@pytest.mark.parametrize("name", ["score", "skipped"])
+@pytest.mark.parametrize("name", ["score", "skipped", "status_limit"])
 def test_a_component_may_not_take_a_name_that_the_trainer_needs(name):
     recipe = Recipe("bad", (Component(name, "trl.accuracy_reward"),))
     with pytest.raises(ValueError, match="give it another name in the recipe"):

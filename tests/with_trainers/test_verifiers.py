@@ -50,7 +50,7 @@ def test_a_rollout_is_scored(reply, answer, total, monkeypatch):
     asyncio.run(task.score(trace))
     assert trace.rewards["plaudit"].score == total
     assert trace.reward == total / 2
-    assert set(trace.metrics) == {"reasoning_accuracy_reward", "think_format_reward", "skipped"}
+    assert {"reasoning_accuracy_reward", "think_format_reward"} < set(trace.metrics)
     assert trace.metrics["skipped"] == float(answer is None)
 
 

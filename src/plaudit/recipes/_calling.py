@@ -2,16 +2,17 @@
 
 import inspect
 import sys
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from math import isnan
 from typing import Any
 
-from plaudit.completions import same_length
+from plaudit.completions import rows_of, same_length
+from plaudit.golds import as_latex
 from plaudit.recipes._broken import BrokenRewardError
-from plaudit.recipes._names import did_you_mean, quoted
-from plaudit.rewards import ALSO_NEEDED, SYSTEMS, AnyReward, reward_named
+from plaudit.recipes._found import IN_A_BATCH, arguments_of, check_params, reward_of
+from plaudit.recipes._names import quoted
+from plaudit.rewards import ALSO_NEEDED
 from plaudit.scores import NOT_COLUMNS, Score
 
 # The arguments of plaudit's rewards that are columns. Others are settings: the same for each row.
@@ -19,9 +20,6 @@ COLUMNS = frozenset(
     "solution problem prompts completion_ids completions_long_answer accu_reward_method "
     "image_grid_thw image_path acc_reward".split()
 )
-# The rewards of one text have names of their own for what is a column of a batch.
-_IN_A_BATCH = {"content": "completions", "sol": "solution"}
-_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is a factory
 
 
 @dataclass(frozen=True)
@@ -38,6 +36,8 @@ class Calling:
     is_open: whether it takes other arguments too
     settings: arguments that are the same for every call
     constants: columns that hold the same in every row
+    reads_latex: whether it reads golds as LaTeX and as nothing else
+    golds: "latex" where golds are to be wrapped in $…$, see `plaudit.golds`
     """
 
     function: Callable[..., Iterable[Any]]
@@ -50,6 +50,8 @@ class Calling:
     is_open: bool
     settings: Mapping[str, Any]
     constants: Mapping[str, Any]
+    reads_latex: bool
+    golds: str
 
     def scores(
         self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
@@ -82,6 +84,8 @@ class Calling:
         passed["completions"] = completions
         passed |= self.settings
         passed |= {name: [value] * len(completions) for name, value in self.constants.items()}
+        if self.golds == "latex" and "solution" in passed:
+            passed["solution"] = [as_latex(one) for one in rows_of(passed["solution"], "solution")]
         # A list of its own each: what one reward sorts or empties is not what the next one gets.
         return {
             name: list(v) if isinstance(v, list) else v
@@ -134,110 +138,33 @@ def _number(value: Any, label: str, row: int) -> float | None:
         raise BrokenRewardError(f"{label} must give numbers, row {row} is {got}") from error
 
 
-def calling_of(reference: str, params: Mapping[str, Any]) -> tuple[str, Calling]:
+def calling_of(
+    reference: str, params: Mapping[str, Any], folder: str = "", golds: str = ""
+) -> tuple[str, Calling]:
     """The name that a reward has of its own, and how it is called with these parameters.
+
+    The module of a reward of the user's is looked for in `folder` first, where that is given.
 
     >>> name, calling = calling_of("trl.get_cosine_scaled_reward", {"max_len": 100})
     >>> name, calling.needed
     ('cosine_scaled_reward', ('solution', 'completion_ids'))
     """
-    full, thing = _found(reference)
-    if _is_factory(thing):
-        thing, params = _made(reference, thing, params), {}
-    if not callable(thing) or inspect.iscoroutinefunction(thing):
-        kind = "a coroutine function" if callable(thing) else type(thing).__name__
-        raise ValueError(f"{reference} must be a plain function, it is {kind}")
+    full, thing, is_made = reward_of(reference, params, folder)
     name = getattr(thing, "__name__", "")
     if not name.isidentifier():  # an object of a class, or a lambda
         name = reference.replace(":", ".").rpartition(".")[2]
-    return name, _calling(reference, full, thing, params)
+    return name, _calling(reference, full, thing, {} if is_made else params, golds)
 
 
-def _found(reference: str) -> tuple[str, AnyReward]:
-    """The full name of a reward of plaudit, or "", and what the reference names."""
-    dotted = reference.replace(":", ".").removeprefix("plaudit.rewards.")
-    module, _, attribute = dotted.rpartition(".")
-    try:
-        return reward_named(dotted)
-    except ValueError:
-        if not module or module in SYSTEMS:
-            raise
-    return "", _imported(module, attribute, reference)
-
-
-def _imported(name: str, attribute: str, reference: str) -> AnyReward:
-    try:
-        module = import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
-            raise  # the module is there, and something that it imports is not
-        raise ValueError(
-            f"no reward is called {quoted(reference)}: there is no module {error.name}; "
-            "`plaudit list` names the rewards of plaudit"
-        ) from error
-    if not hasattr(module, attribute):
-        names = [known for known in vars(module) if not known.startswith("_")]
-        raise ValueError(f"{name} has no {quoted(attribute)}; {did_you_mean(attribute, names)}")
-    found: AnyReward = getattr(module, attribute)
-    return found
-
-
-def _is_factory(thing: Any) -> bool:
-    if isinstance(thing, type):
-        return True
-    if hasattr(thing, "scores") or not callable(thing):
-        return False
-    named, is_open, _ = _arguments(thing)
-    return not is_open and not _GIVEN & set(named)
-
-
-def _arguments(function: AnyReward) -> tuple[list[str], bool, list[str]]:
-    """What a function names, whether it takes other keywords too, and what it insists on."""
-    parameters = inspect.signature(function).parameters.values()
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    names = [_IN_A_BATCH.get(p.name, p.name) for p in named]
-    required = [
-        name for name, p in zip(names, named, strict=True) if p.default is inspect.Parameter.empty
-    ]
-    return names, is_open, required
-
-
-def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyReward:
-    named, is_open, required = _arguments(factory)
-    if not is_open:
-        check_params(reference, params, named)
-    for name in required:
-        if name not in params:
-            raise ValueError(f"{reference} needs the parameter {quoted(name)}: put it into params")
-    try:
-        made: AnyReward = factory(**params)
-    except TypeError as error:
-        raise ValueError(f"{reference}: {error}") from error
-    return made
-
-
-def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
-    """Raise at the first parameter that a reward does not have.
-
-    >>> check_params("trl.accuracy_reward", {"max_le": 3}, ["max_len"])
-    Traceback (most recent call last):
-    ...
-    ValueError: trl.accuracy_reward has no parameter "max_le"; did you mean "max_len"?
-    """
-    for name in params:
-        if name not in known:
-            hint = did_you_mean(name, known)
-            raise ValueError(f"{reference} has no parameter {quoted(name)}; {hint}")
-
-
-def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -> Calling:
+def _calling(
+    reference: str, full: str, thing: Any, params: Mapping[str, Any], golds: str
+) -> Calling:
     # What a text reward's `scores` names says less than its own signature, and a made reward's
     # `scores` says more than its `__call__`.
     made_here = not inspect.isfunction(thing) and hasattr(thing, "scores")
-    named, is_open, required = _arguments(thing.scores if made_here else thing)
+    named, is_open, required = arguments_of(thing.scores if made_here else thing)
     also = ALSO_NEEDED.get(full, ())
-    fixed = {_IN_A_BATCH.get(name, name): value for name, value in params.items()}
+    fixed = {IN_A_BATCH.get(name, name): value for name, value in params.items()}
     known = dict.fromkeys([*named, *also])
     check_params(reference, fixed, [name for name in known if name != "completions"])
     needed = [n for n in dict.fromkeys([*required, *also]) if n not in (*fixed, "completions")]
@@ -260,6 +187,8 @@ def _calling(reference: str, full: str, thing: Any, params: Mapping[str, Any]) -
         is_open=is_open,
         settings={name: value for name, value in fixed.items() if name not in COLUMNS},
         constants={name: value for name, value in fixed.items() if name in COLUMNS},
+        reads_latex=full.startswith("trl.") and "solution" in known,
+        golds=golds,
     )
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite
 from typing import Any
@@ -25,6 +25,9 @@ class Component:
     params: the arguments of a factory, or fixed arguments of a plain reward
     columns: the reward's argument -> the table's column
     gate: the name of an earlier component; this one counts only where that one is above 0
+    right: the value from which a completion is right, where the reward's own rule is not meant
+    golds: "latex" wraps golds that stand in no environment in $…$, for the rewards of trl
+    folder: where the module of a reward of your own is looked for first: that of the recipe's file
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
     'cosine_scaled_reward'
@@ -40,12 +43,17 @@ class Component:
     params: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
     gate: str | None = None
+    right: float | None = None
+    golds: str = ""
+    folder: str = field(default="", compare=False, repr=False)
 
     def __post_init__(self) -> None:
         self._check_types()
         own_name, _ = self._named_calling
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "weight", float(self.weight))
+        if self.golds and not self.calling.reads_latex:
+            raise ValueError(f'{self.reward} takes no golds = "latex": it reads more than LaTeX')
         if self.name in RESERVED:
             raise ValueError(f"a scored table has a column {quoted(self.name)} already")
         for argument in self.columns:
@@ -64,7 +72,7 @@ class Component:
 
     @cached_property
     def _named_calling(self) -> tuple[str, Calling]:
-        return calling_of(self.reward, self.params)
+        return calling_of(self.reward, self.params, self.folder, self.golds)
 
     def takes(self, argument: str) -> bool:
         """Whether the reward can be given a column as this argument."""
@@ -81,14 +89,26 @@ class Component:
     ) -> list[Score]:
         """Its scores of a batch; `given` holds the batch, `columns` are those of the recipe."""
         with self._named_in_errors():
-            return self.calling.scores(completions, given, {**columns, **self.columns})
+            scores = self.calling.scores(completions, given, {**columns, **self.columns})
+        return self._ruled(scores)
 
     async def scores_async(
         self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
     ) -> list[Score]:
         """The same on an event loop."""
+        mapping = {**columns, **self.columns}
         with self._named_in_errors():
-            return await self.calling.scores_async(completions, given, {**columns, **self.columns})
+            scores = await self.calling.scores_async(completions, given, mapping)
+        return self._ruled(scores)
+
+    def _ruled(self, scores: list[Score]) -> list[Score]:
+        """The scores, right by the component's own rule where it has one."""
+        if (least := self.right) is None:
+            return scores
+        return [
+            replace(score, right=None if score.value is None else score.value >= least)
+            for score in scores
+        ]
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:
@@ -106,12 +126,27 @@ class Component:
             ("params", self.params, Mapping, "a table"),
             ("columns", self.columns, Mapping, "a table"),
             ("gate", self.gate, (str, type(None)), "text"),
+            ("right", self.right, (int, float, type(None)), "a number"),
         ):
             if not isinstance(value, kinds) or isinstance(value, bool):
                 raise ValueError(f"{key} must be {wanted}, got {value!r:.80}")
-        if not isfinite(self.weight):
-            raise ValueError(f"weight must be finite, got {self.weight}")
+        for key, number in (("weight", self.weight), ("right", self.right)):
+            if number is not None and not isfinite(number):
+                raise ValueError(f"{key} must be finite, got {number}")
         check_columns(self.columns)
+        check_golds(self.golds)
+
+
+def check_golds(golds: object) -> None:
+    """Raise where it is no way to read golds.
+
+    >>> check_golds("tex")
+    Traceback (most recent call last):
+    ...
+    ValueError: golds must be "latex" where it is said, got 'tex'
+    """
+    if golds not in ("", "latex"):
+        raise ValueError(f'golds must be "latex" where it is said, got {golds!r:.80}')
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:

@@ -13,8 +13,8 @@ from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._recipe import Recipe
 
 _PRESETS = files("plaudit").joinpath("presets")
-_KEYS = ("name", "columns", "rewards")
-_KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component))
+_KEYS = ("name", "golds", "columns", "rewards")
+_KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder")
 
 
 def load(name_or_path: str | PathLike[str]) -> Recipe:
@@ -30,11 +30,11 @@ did you mean "trl-math"?
     """
     name = fspath(name_or_path)
     if isinstance(name_or_path, str) and name in presets():
-        text = _PRESETS.joinpath(f"{name}.toml").read_text("utf-8")
+        text, folder = _PRESETS.joinpath(f"{name}.toml").read_text("utf-8"), ""
     else:
-        text = _text_of(name)
+        text, folder = _text_of(name), str(Path(name).absolute().parent)
     try:
-        return _recipe(tomllib.loads(text), Path(name).stem)
+        return _recipe(tomllib.loads(text), Path(name).stem, folder)
     except (ValueError, ImportError) as error:
         raise ValueError(f"{name}: {error}") from error
 
@@ -64,7 +64,7 @@ def _text_of(name: str) -> str:
         raise ValueError(f"cannot read the recipe {name}: it is not UTF-8 text") from error
 
 
-def _recipe(table: Mapping[str, Any], default_name: str) -> Recipe:
+def _recipe(table: Mapping[str, Any], default_name: str, folder: str) -> Recipe:
     _check_keys(table, _KEYS)
     name, columns = table.get("name", default_name), table.get("columns", {})
     rewards = table.get("rewards")
@@ -74,11 +74,13 @@ def _recipe(table: Mapping[str, Any], default_name: str) -> Recipe:
         raise ValueError(f"columns must be a table, got {columns!r:.80}")
     if not isinstance(rewards, list) or not rewards:
         raise ValueError("a recipe needs at least one [[rewards]]")
-    components = [_component(reward, place) for place, reward in enumerate(rewards, start=1)]
-    return Recipe(name, tuple(components), columns)
+    components = [
+        _component(reward, place, folder) for place, reward in enumerate(rewards, start=1)
+    ]
+    return Recipe(name, tuple(components), columns, table.get("golds", ""))
 
 
-def _component(table: Any, place: int) -> Component:
+def _component(table: Any, place: int, folder: str) -> Component:
     label = f"rewards, number {place}"
     if not isinstance(table, dict):
         raise ValueError(f"{label}: it must be a table, got {table!r:.80}")
@@ -86,7 +88,7 @@ def _component(table: Any, place: int) -> Component:
         _check_keys(table, _KEYS_OF_A_REWARD)
         if "reward" not in table:
             raise ValueError('say which: reward = "trl.accuracy_reward"')
-        return Component(**{"name": "", **table})
+        return Component(**{"name": "", **table, "folder": folder})
     except ValueError as error:
         raise ValueError(f"{label}: {error}") from error
 

@@ -4,12 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plaudit.recipes._component import Component, check_columns
+from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
-from plaudit.scores import TROUBLE, Score, as_coroutine_functions, values_of
+from plaudit.scores import STATUSES, TOLD, Score, as_coroutine_functions, values_of
 
-WORST_FIRST = ("error", "timeout", "limit", "bad_gold")
 COMPLETIONS = ("completions", "completion")  # what a table may call them
 
 
@@ -18,8 +17,8 @@ class RowScore:
     """What one completion got from a recipe.
 
     total: the weighted sum of the components, without those that are None; None where all are
-    components: the score of each, in the recipe's order; one that its gate holds back keeps its
-        value, though it counts 0, and its `why` says so
+    components: the score of each, in the recipe's order; its value is what counts. One that its
+        gate holds back has the value 0.0, and the value that it would have had as `ungated`
 
     >>> from plaudit.recipes import load
     >>> row = load("trl-reasoning")([r"2 + 2 </think> \\boxed{4}"], solution=["4"])[0]
@@ -34,9 +33,9 @@ class RowScore:
 
     @property
     def status(self) -> str:
-        """The worst trouble of a component: error, timeout, limit, bad_gold; else "scored"."""
+        """The worst status of a component, by the order of `scores.STATUSES`."""
         found = {str(score.status) for score in self.components.values()}
-        return next((trouble for trouble in WORST_FIRST if trouble in found), "scored")
+        return next((status for status in TOLD if status in found), STATUSES[-1])
 
     @property
     def why(self) -> str:
@@ -51,6 +50,7 @@ class Recipe:
     """Rewards with weights, gates and columns, as one callable over a batch.
 
     columns: the rewards' argument -> the table's column, for all components; `completions` too
+    golds: "latex" wraps golds that stand in no environment in $…$, for each reward of trl
 
     >>> recipe = Recipe(
     ...     "brief-math",
@@ -68,11 +68,12 @@ class Recipe:
     name: str
     components: tuple[Component, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
+    golds: str = ""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "components", tuple(self.components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
+        object.__setattr__(self, "components", self._with_golds())
         check_columns(self.columns)
         self._check_names_and_gates()
         for argument in self.columns:
@@ -178,7 +179,17 @@ class Recipe:
         name = "accuracy_reward"
         reward = "trl.accuracy_reward"
         """
-        return toml_of(self.name, self.columns, self.components)
+        return toml_of(self.name, self.columns, self.components, self.golds)
+
+    def _with_golds(self) -> tuple[Component, ...]:
+        check_golds(self.golds)
+        readers = [component.calling.reads_latex for component in self.components]
+        if self.golds and not any(readers):
+            raise ValueError('golds = "latex" is for the rewards of trl, and the recipe has none')
+        return tuple(
+            replace(component, golds=self.golds) if self.golds and reads else component
+            for component, reads in zip(self.components, readers, strict=True)
+        )
 
     def _with_gates(self, component: Component) -> tuple[Component, ...]:
         """The component, after the chain of gates that it depends on."""
@@ -221,20 +232,12 @@ def _check_needs(
                 )
 
 
-@dataclass(frozen=True)
-class _Settled:
-    """A component's score in one row, and what of it counts: None where it is left out."""
-
-    score: Score
-    counts: float | None
-
-
 def _settled(
     components: Sequence[Component],
     completions: Sequence[Any],
     columns: Mapping[str, Any],
     mapping: Mapping[str, str],
-) -> list[dict[str, _Settled]]:
+) -> list[dict[str, Score]]:
     """For each row, each component's score, with the gates applied."""
     _check_given(components, columns, mapping)
     batches = [component.scores(completions, columns, mapping) for component in components]
@@ -246,7 +249,7 @@ async def _settled_async(
     completions: Sequence[Any],
     columns: Mapping[str, Any],
     mapping: Mapping[str, str],
-) -> list[dict[str, _Settled]]:
+) -> list[dict[str, Score]]:
     _check_given(components, columns, mapping)
     batches = [await one.scores_async(completions, columns, mapping) for one in components]
     return _gated_rows(components, batches)
@@ -263,38 +266,37 @@ def _check_given(
 
 def _gated_rows(
     components: Sequence[Component], batches: Sequence[Sequence[Score]]
-) -> list[dict[str, _Settled]]:
-    rows: list[dict[str, _Settled]] = []
+) -> list[dict[str, Score]]:
+    rows: list[dict[str, Score]] = []
     for scores in zip(*batches, strict=True):
-        row: dict[str, _Settled] = {}
+        row: dict[str, Score] = {}
         for component, score in zip(components, scores, strict=True):
             row[component.name] = _gated(score, component.gate, row)
         rows.append(row)
     return rows
 
 
-def _gated(score: Score, gate: str | None, row: Mapping[str, _Settled]) -> _Settled:
+def _gated(score: Score, gate: str | None, row: Mapping[str, Score]) -> Score:
     if gate is None or score.value is None:
-        return _Settled(score, score.value)
-    passed = row[gate].counts
+        return score
+    passed = row[gate].value
     if passed is not None and passed > 0:
-        return _Settled(score, score.value)
+        return score
     if passed is None:
-        why, counts = f"It is left out, since {gate} is. {score.why}", None
+        why, value = f"It is left out, since {gate} is. {score.why}", None
     else:
-        why, counts = f"It counts 0, since {gate} did not pass. {score.why}", 0.0
-    status = score.status if score.status in TROUBLE else "gated"
-    return _Settled(replace(score, why=why, status=status), counts)
+        why, value = f"It counts 0, since {gate} did not pass. {score.why}", 0.0
+    status = score.status if score.status in TOLD else "gated"
+    return replace(score, value=value, ungated=score.value, why=why, status=status)
 
 
-def _row(components: Sequence[Component], row: Mapping[str, _Settled]) -> RowScore:
+def _row(components: Sequence[Component], row: Mapping[str, Score]) -> RowScore:
     weighted = [
-        component.weight * counts
+        component.weight * value
         for component in components
-        if (counts := row[component.name].counts) is not None
+        if (value := row[component.name].value) is not None
     ]
-    scores = {name: settled.score for name, settled in row.items()}
-    return RowScore(sum(weighted, 0.0) if weighted else None, scores)
+    return RowScore(sum(weighted, 0.0) if weighted else None, row)
 
 
 @dataclass(frozen=True)
@@ -315,9 +317,8 @@ class _RewardFunction:
         scores = self.scores(completions, **columns)
         return values_of(scores, self.__name__, columns.get("log_metric"))
 
-    def _last(self, rows: Sequence[Mapping[str, _Settled]]) -> list[Score]:
-        settled = [row[self.__name__] for row in rows]
-        return [replace(one.score, value=one.counts) for one in settled]
+    def _last(self, rows: Sequence[Mapping[str, Score]]) -> list[Score]:
+        return [row[self.__name__] for row in rows]
 
 
 @as_coroutine_functions

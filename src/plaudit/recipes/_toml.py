@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from plaudit.recipes._component import Component
 
 
-def toml_of(name: str, columns: Mapping[str, str], components: Iterable["Component"]) -> str:
+def toml_of(
+    name: str, columns: Mapping[str, str], components: Iterable["Component"], golds: str = ""
+) -> str:
     """The text of the file; a value that TOML has no form for is an error.
 
     >>> print(toml_of("math", {"solution": "answer"}, []), end="")
@@ -18,20 +20,24 @@ def toml_of(name: str, columns: Mapping[str, str], components: Iterable["Compone
     [columns]
     solution = "answer"
     """
-    blocks = [_lines({"name": name})]
+    blocks = [_lines({"name": name} | ({"golds": golds} if golds else {}))]
     if columns:
         blocks.append(["[columns]", *_lines(columns)])
-    blocks += [["[[rewards]]", *_lines(_entries(component))] for component in components]
+    blocks += [["[[rewards]]", *_lines(_entries(component, golds))] for component in components]
     return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
-def _entries(component: "Component") -> dict[str, Any]:
+def _entries(component: "Component", golds: str) -> dict[str, Any]:
     """What a file must say of a component: not what is so anyway."""
     said: dict[str, Any] = {"name": component.name, "reward": component.reward}
     if component.weight != 1.0:
         said["weight"] = component.weight
     if component.gate is not None:
         said["gate"] = component.gate
+    if component.right is not None:
+        said["right"] = component.right
+    if component.golds != golds and component.golds:
+        said["golds"] = component.golds
     tables = {"params": component.params, "columns": component.columns}
     return said | {key: table for key, table in tables.items() if table}
 

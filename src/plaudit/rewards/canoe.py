@@ -9,8 +9,18 @@ from collections.abc import Generator, Sequence
 from typing import Any
 
 from plaudit._debug_log import log_attempts
-from plaudit.completions import Completion, Solution, golds_of, same_length, text_of, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    golds_of,
+    prompt_text_of,
+    rows_of,
+    same_length,
+    text_of,
+    texts_of,
+)
 from plaudit.extract import first_tag, only_tags
+from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.scores import Score, async_reward, reward
 
@@ -72,15 +82,21 @@ def _answer(text: str) -> str:
 
 
 def _same_text(answer: str, gold: str) -> Score:
-    return Score(1.0, "The answer is the gold, word for word.", answer, gold, "same text")
+    why = "The answer is the gold, word for word."
+    return Score(1.0, why, answer, gold, "same text", Status.EQUAL, right=True)
 
 
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
-    if verdict.status is Status.EQUAL:
-        return Score(1.0, verdict.why, answer, gold, verdict.method, verdict.status)
-    trouble = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    why = verdict.why if trouble else "The answer is not the gold, neither in value nor as text."
-    return Score(0.0, why, answer, gold, verdict.method, verdict.status if trouble else "scored")
+    method, status = verdict.method, verdict.status
+    if status is Status.EQUAL:
+        score = Score(1.0, verdict.why, answer, gold, method, status, right=True)
+        return marked(score, gold, verdict.gold)
+    # What is no mathematics was compared as text.
+    stopped = status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
+    why = verdict.why if stopped else "The answer is not the gold, neither in value nor as text."
+    status = status if stopped else Status.DIFFERENT
+    score = Score(0.0, why, answer, gold, method, status, right=False)
+    return marked(score, gold, verdict.gold)
 
 
 @reward
@@ -101,7 +117,9 @@ def influence_reward(
     texts_of(completions)
     texts = [
         None if completion is None else text_of(completion, row)
-        for row, completion in enumerate(completions_long_answer)
+        for row, completion in enumerate(
+            rows_of(completions_long_answer, "completions_long_answer")
+        )
     ]
     golds = golds_of(solution)
     scores = [_influence(text, gold) for text, gold in zip(texts, golds, strict=True)]
@@ -114,11 +132,13 @@ def _influence(text: str | None, gold: str | None) -> Score:
     if gold is None:
         return NO_GOLD
     if text is None:
-        return Score(0.0, "There was no long answer to generate from.", gold=_answer(gold))
+        why = "There was no long answer to generate from."
+        return Score(0.0, why, None, _answer(gold), status=Status.NO_ANSWER, right=False)
     answer, gold = _answer(text), _answer(gold)
     if answer == gold:
         return _same_text(answer, gold)
-    return Score(0.0, "The answer from the long answer is not the gold.", answer, gold, "same text")
+    why = "The answer from the long answer is not the gold."
+    return Score(0.0, why, answer, gold, "same text", Status.DIFFERENT, right=False)
 
 
 @reward
@@ -152,9 +172,12 @@ def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
         raise ValueError("len_reward needs the column `problem`, with a <context> in each row")
     texts = texts_of(completions)
     same_length(completions, problem=problem)
+    problems = [
+        prompt_text_of(one, "problem", row) for row, one in enumerate(rows_of(problem, "problem"))
+    ]
     return [
-        _length(first_tag(text, "long_answer"), first_tag(text_of(context, row), "context"))
-        for row, (text, context) in enumerate(zip(texts, problem, strict=True))
+        _length(first_tag(text, "long_answer"), first_tag(asked, "context"))
+        for text, asked in zip(texts, problems, strict=True)
     ]
 
 

@@ -10,10 +10,19 @@ Where TRL reads the first message alone, these read what the completion says in 
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    golds_of,
+    ids_of,
+    rows_of,
+    same_length,
+    texts_of,
+)
+from plaudit.golds import marked
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
@@ -24,6 +33,9 @@ Steps = Generator[list[Pair], list[Verdict], list[Score]]
 
 NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 INCOMPLETE = "[incomplete reasoning]"
+NO_END = Score(
+    0.0, "The reasoning never ends.", None, None, INCOMPLETE, Status.NO_ANSWER, right=False
+)
 
 
 @reward
@@ -140,25 +152,23 @@ def _judged(
         )
     )
     return [
-        Score(0.0, "The reasoning never ends.", method=INCOMPLETE)
-        if text is None
-        else NO_GOLD
-        if gold is None
-        else _score(next(verdicts))
+        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts), gold)
         for text, gold in zip(texts, golds, strict=True)
     ]
 
 
-def _score(verdict: Verdict) -> Score:
-    status = verdict.status
-    value = None if status is Status.BAD_GOLD else 1.0 if status is Status.EQUAL else 0.0
-    return Score(value, verdict.why, verdict.answer, verdict.gold, verdict.method, status)
+def _score(verdict: Verdict, gold: str) -> Score:
+    right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
+    value = None if right is None else float(right)
+    read = verdict.answer, verdict.gold
+    score = Score(value, verdict.why, *read, verdict.method, verdict.status, right)
+    return marked(score, gold, verdict.gold)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
     if log_extra is None:
         return
-    log_extra("solution", list(solution))
+    log_extra("solution", list(rows_of(solution, "solution")))
     log_extra("gold_parsed", [_shown(score, score.gold, "[unparseable]") for score in scores])
     log_extra("answer_parsed", [_shown(score, score.answer, "[skipped]") for score in scores])
 
@@ -201,10 +211,11 @@ class _MadeReward:
         return values_of(self.scores(*args, **kwargs), self.__name__, kwargs.get("log_metric"))
 
 
-def _check_ids(completion_ids: Sequence[Sequence[int]], completions: Sequence[Any] | None) -> None:
-    """These rewards can do without completions; where a trainer passes them, lengths must agree."""
+def _ids(completion_ids: Any, completions: Any) -> list[list[int]]:
+    """The ids. Some of these rewards need no completions; where they come, lengths must agree."""
     if completions is not None:
         same_length(completions, completion_ids=completion_ids)
+    return ids_of(completion_ids)
 
 
 @dataclass(frozen=True)
@@ -234,12 +245,9 @@ class CosineScaledReward(_MadeReward):
         >>> get_cosine_scaled_reward(100).scores([r"\\boxed{4}"], ["4"], [[1] * 50])[0].value
         0.75
         """
-        _check_ids(completion_ids, completions)
+        listed = _ids(completion_ids, completions)
         correct = accuracy_reward.scores(completions, solution)
-        return [
-            self._scaled(score, len(ids))
-            for score, ids in zip(correct, completion_ids, strict=True)
-        ]
+        return [self._scaled(score, len(ids)) for score, ids in zip(correct, listed, strict=True)]
 
     def _scaled(self, correct: Score, length: int) -> Score:
         if correct.value is None:
@@ -251,7 +259,7 @@ class CosineScaledReward(_MadeReward):
         )
         value = cosine(min(length, self.max_len), self.max_len, start, end)
         why = f"{correct.why} {length} of {self.max_len} tokens."
-        return Score(value, why, correct.answer, correct.gold, correct.method, correct.status)
+        return replace(correct, value=value, why=why)
 
 
 def get_cosine_scaled_reward(
@@ -296,8 +304,7 @@ class RepetitionPenaltyReward(_MadeReward):
         >>> get_repetition_penalty_reward(ngram_size=2).scores([[5, 5, 5, 5, 5]])[0].value
         -0.75
         """
-        _check_ids(completion_ids, kwargs.get("completions"))
-        return [self._score(ids) for ids in completion_ids]
+        return [self._score(ids) for ids in _ids(completion_ids, kwargs.get("completions"))]
 
     def _score(self, ids: Sequence[int]) -> Score:
         share = repeated_share(ids, self.ngram_size)
@@ -336,8 +343,7 @@ class SoftOverlongPunishment(_MadeReward):
         >>> get_soft_overlong_punishment(100, 20).scores([[1] * 90])[0].value
         -0.5
         """
-        _check_ids(completion_ids, kwargs.get("completions"))
-        return [self._score(len(ids)) for ids in completion_ids]
+        return [self._score(len(ids)) for ids in _ids(completion_ids, kwargs.get("completions"))]
 
     def _score(self, length: int) -> Score:
         value = soft_overlong(length, self.max_completion_len, self.soft_punish_cache)

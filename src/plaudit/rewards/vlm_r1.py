@@ -22,17 +22,29 @@ from typing import Any
 
 from plaudit import boxes, extract, schedules
 from plaudit._debug_log import log_attempts
-from plaudit.completions import Completion, Solution, golds_of, same_length, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    gold_of,
+    golds_of,
+    number_of,
+    rows_of,
+    same_length,
+    texts_of,
+    whole_numbers,
+)
+from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
-from plaudit.scores import TROUBLE, Score, async_reward, reward, text_reward, values_of
+from plaudit.scores import Score, async_reward, reward, text_reward, values_of
 
 LOG = "vlm_r1.txt"
 
 _PATCH = 14  # pixels of a cell of `image_grid_thw`
 _PERIOD = 1024  # tokens over which the cosine falls
 _CORRECT = 0.7  # accuracy from which an answer counts as correct
+_OVERLAPPING = 0.5  # IoU, or average precision, from which boxes count as right
 _PHRASE = 6  # words of a phrase that should not repeat
 _NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 
@@ -53,15 +65,15 @@ def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Sc
     >>> round(default_accuracy_reward("<answer>a red car</answer>", "a red cat"), 3)
     0.889
     """
-    return settle(_settled([_draft(_default, content, sol)]))[0]
+    return settle(_settled([_draft(_default, content, gold_of(sol))]))[0]
 
 
 def _default_scores(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: object
 ) -> list[Score]:
     same_length(completions, solution=solution)
-    rows = zip(texts_of(completions), solution, strict=True)
-    return settle(_settled([_draft(_default, content, sol) for content, sol in rows]))
+    rows = zip(texts_of(completions), golds_of(solution), strict=True)
+    return settle(_settled([_draft(_default, content, gold) for content, gold in rows]))
 
 
 # A batch asks the judge once, where a row at a time would ask for each.
@@ -91,7 +103,7 @@ def detection_score(
     """
     if alpha + beta + gamma == 0:
         raise ValueError("alpha, beta and gamma must not sum to 0")
-    gold = golds_of([sol])[0]
+    gold = gold_of(sol)
     if gold is None:
         return _NO_GOLD
     weights = (alpha, beta, gamma)
@@ -110,6 +122,10 @@ def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: obj
     >>> cosine_reward("", Words(), acc_reward=1.0), cosine_reward("", Words(), acc_reward=0.2)
     (1.0, -0.5)
     """
+    return _brevity(content, tokenizer, number_of(acc_reward, "acc_reward"))
+
+
+def _brevity(content: str, tokenizer: Any, acc_reward: float) -> Score:
     if isinstance(tokenizer, str) or not hasattr(tokenizer, "encode"):
         raise TypeError(f"tokenizer must have encode(text), got {type(tokenizer).__name__}")
     correct, length = acc_reward >= _CORRECT, len(tokenizer.encode(content))
@@ -119,6 +135,7 @@ def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: obj
         schedules.cosine(length, _PERIOD, start, end),
         f"{what} answer (accuracy {acc_reward:.3g}) of {length} tokens.",
         method="cosine of the length",
+        right=correct,
     )
 
 
@@ -238,8 +255,14 @@ def iou_reward(
     for name, column in (("image_grid_thw", image_grid_thw), ("image_path", image_path)):
         if column is None:
             raise ValueError(f"iou_reward needs the column {name}, with one entry a completion")
-    grids, paths = list(image_grid_thw or ()), list(image_path or ())
-    same_length(completions, solution=solution, image_grid_thw=grids, image_path=paths)
+    same_length(
+        completions, solution=solution, image_grid_thw=image_grid_thw, image_path=image_path
+    )
+    grids = [
+        whole_numbers(grid, f"image_grid_thw {row}", "[frames, rows, columns]")
+        for row, grid in enumerate(rows_of(image_grid_thw, "image_grid_thw"))
+    ]
+    paths = rows_of(image_path, "image_path")
     texts, golds = texts_of(completions), golds_of(solution)
     sizes: dict[str, tuple[int, int]] = {}
     scores = []
@@ -318,8 +341,9 @@ def cosine_rewards(
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         with _naming(row):
-            right = _NO_GOLD if gold is None else _weighted_sum(text, gold)
-            scores += cosine_reward.scores([text], tokenizer=tokenizer, acc_reward=[right.value])
+            found = _NO_GOLD if gold is None else _weighted_sum(text, gold)
+            brief = _brevity(text, tokenizer, found.value or 0.0)
+            scores.append(replace(brief, status=found.status, right=found.right))
     log_attempts(LOG, "Cosine reward", scores, texts, golds, "_cosine")
     return scores
 
@@ -394,8 +418,7 @@ _Draft = Score | _ToJudge | _ToAsk
 _Method = Callable[[str, str], _Draft]
 
 
-def _draft(method: _Method, content: str, sol: Solution) -> _Draft:
-    gold = golds_of([sol])[0]
+def _draft(method: _Method, content: str, gold: str | None) -> _Draft:
     return _NO_GOLD if gold is None else method(content, gold)
 
 
@@ -446,14 +469,15 @@ def _methods(completions: Sequence[object], names: Sequence[str] | None) -> Sequ
             f"{', '.join(_METHODS)} for each completion"
         )
     same_length(completions, accu_reward_method=names)
-    for row, name in enumerate(names):
-        if name not in _METHODS:
+    listed = rows_of(names, "accu_reward_method")
+    for row, name in enumerate(listed):
+        if not isinstance(name, str) or name not in _METHODS:
             near = get_close_matches(str(name), _METHODS, n=3, cutoff=0.4) or list(_METHODS)
             raise ValueError(
                 f"row {row}: there is no accu_reward_method {name!r}; "
                 f"did you mean {' or '.join(near)}?"
             )
-    return names
+    return listed
 
 
 def _default(content: str, gold: str) -> _Draft:
@@ -463,11 +487,19 @@ def _default(content: str, gold: str) -> _Draft:
 
 def _default_score(answer: str, truth: str, verdict: Verdict) -> Score:
     if verdict.status is Status.EQUAL:
-        return Score(1.0, "Equal as mathematics.", answer, truth, verdict.method)
+        score = _same(True, "Equal as mathematics.", answer, truth, verdict.method)
+        return marked(score, truth, verdict.gold)
+    score = replace(_compared(answer, truth), answer=answer, gold=truth)
     # A gold that is no mathematics is no trouble here: it is compared as something else.
-    trouble = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    status = str(verdict.status) if trouble else "scored"
-    return replace(_compared(answer, truth), answer=answer, gold=truth, status=status)
+    stopped = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
+    return replace(score, status=verdict.status) if stopped else score
+
+
+def _same(same: bool, why: str, answer: str | None, truth: str | None, method: str) -> Score:
+    """The score of an answer that is the gold, or is not; one that is None was not found."""
+    other = Status.NO_ANSWER if answer is None else Status.DIFFERENT
+    status = Status.EQUAL if same else other
+    return Score(float(same), why, answer, truth, method, status, right=same)
 
 
 def _compared(answer: str, truth: str) -> Score:
@@ -476,16 +508,17 @@ def _compared(answer: str, truth: str) -> Score:
         same = _same_number(mine, its)
         if same is not None:
             why = f"{mine:.40} and {its:.40} are {'the same' if same else 'different'} numbers."
-            return Score(float(same), why, method="number")
+            return _same(same, why, mine, its, "number")
     elif letter := extract.option_letter(truth):
         return _same_option(extract.option_letter(answer), letter)
     likeness = _likeness(mine, its)
-    return Score(likeness, f"The texts are {likeness:.0%} alike.", method="text similarity")
+    why = f"The texts are {likeness:.0%} alike."
+    return Score(likeness, why, mine, its, "text similarity", right=likeness == 1.0)
 
 
 def _same_option(picked: str | None, letter: str) -> Score:
     why = f"The answer picks {picked or 'no option'}, the gold is {letter}."
-    return Score(float(picked == letter), why, picked, letter, "option letter")
+    return _same(picked == letter, why, picked, letter, "option letter")
 
 
 def _same_number(a: str, b: str) -> bool | None:
@@ -516,7 +549,7 @@ def _yes_no(content: str, gold: str) -> Score:
     if true is None:
         return Score(0.0, "The gold says neither yes nor no.", said, gold, "yes_no", "bad_gold")
     why = f"The answer says {said or 'neither yes nor no'}, the gold {true}."
-    return Score(float(said == true), why, said, true, "yes_no")
+    return _same(said == true, why, said, true, "yes_no")
 
 
 def _yes_or_no(text: str) -> str | None:
@@ -527,22 +560,23 @@ def _yes_or_no(text: str) -> str | None:
 def _math(content: str, gold: str) -> _Draft:
     answer, truth = extract.clean(content), extract.clean(gold)
     if extract.plain_latex(answer) == extract.plain_latex(truth):
-        return Score(1.0, "The same formula.", answer, truth, "same text")
+        return _same(True, "The same formula.", answer, truth, "same text")
     return _ToJudge(Pair(answer, truth), partial(_math_score, answer, truth))
 
 
 def _math_score(answer: str, truth: str, verdict: Verdict) -> Score:
     equal = verdict.status is Status.EQUAL
     why = "Equal as mathematics." if equal else f"Not equal as mathematics: {verdict.status}."
-    status = str(verdict.status) if verdict.status in TROUBLE else "scored"
-    return Score(float(equal), why, answer, truth, verdict.method, status)
+    right = None if verdict.status is Status.BAD_GOLD else equal
+    score = Score(float(equal), why, answer, truth, verdict.method, verdict.status, right)
+    return marked(score, truth, verdict.gold)
 
 
 def _all_match(content: str, gold: str) -> Score:
     answer, truth = extract.clean(content), extract.clean(gold)
     same = answer == truth
     why = "The same text." if same else "Not the same text."
-    return Score(float(same), why, answer, truth, "all_match")
+    return _same(same, why, answer, truth, "all_match")
 
 
 def _llm(content: str, gold: str) -> _ToAsk:
@@ -551,7 +585,7 @@ def _llm(content: str, gold: str) -> _ToAsk:
 
 def _llm_score(asked: _ToAsk, value: float) -> Score:
     why = f"The language model says that the answer is {'right' if value else 'wrong'}."
-    return Score(value, why, asked.answer, asked.gold, "llm")
+    return _same(bool(value), why, asked.answer, asked.gold, "llm")
 
 
 def _first_answer(text: str) -> str:
@@ -593,7 +627,7 @@ def _detection(content: str, gold: str, threshold: float, weights: _Weights) -> 
         f"{len(preds)} predicted and {len(golds)} gold boxes: {len(matches)} overlap by at least "
         f"{threshold}, {len(right)} of these with the right label."
     )
-    return Score(value, why, answer, truth, "greedy matching")
+    return Score(value, why, answer, truth, "greedy matching", right=value >= _CORRECT)
 
 
 def _same_label(pred: boxes.Box, gold: boxes.Box) -> bool:
@@ -607,7 +641,7 @@ def _weighted_sum(content: str, gold: str) -> Score:
         return _detection(answer, truth, 0.5, _USUAL)
     same = answer == "none"
     why = f"The gold is none, and the answer {'is, too' if same else 'is not'}."
-    return Score(float(same), why, answer, truth, "none")
+    return _same(same, why, answer, truth, "none")
 
 
 def _map(content: str, gold: str, measure: str = "ap", by_length: bool = False) -> Score:
@@ -622,15 +656,16 @@ def _map(content: str, gold: str, measure: str = "ap", by_length: bool = False) 
     share = min(1.0, len(golds) / len(preds)) if by_length else 1.0
     why = f"{method} is {precision:.3f} for {len(preds)} predicted and {len(golds)} gold boxes"
     why += f", times {share:.3f} for their number." if by_length else "."
-    return Score(precision * share, why, answer, truth, method)
+    value = precision * share
+    return Score(value, why, answer, truth, method, right=value >= _OVERLAPPING)
 
 
 def _od(content: str, gold: str, measure: str = "ap", by_length: bool = False) -> Score:
     answer, truth = extract.last_tag(content, "answer"), _first_answer(gold)
     if answer is None:
-        return Score(0.0, "There is no <answer>.", None, truth, "no answer")
+        return _same(False, "There is no <answer>.", None, truth, "no answer")
     if answer == truth == "None":
-        return Score(1.0, "The gold is None, and the answer is, too.", answer, truth, "none")
+        return _same(True, "The gold is None, and the answer is, too.", answer, truth, "none")
     return _map(answer, truth, measure, by_length)
 
 
@@ -653,20 +688,20 @@ def _without_boxes(
     method: str,
 ) -> Score:
     why = f"{len(preds) or 'No'} predicted and {len(golds) or 'no'} gold boxes."
-    return Score(float(not preds and not golds), why, answer, truth, method)
+    return _same(not preds and not golds, why, answer, truth, method)
 
 
 def _shown(corners: boxes.Corners) -> str:
     return f"[{', '.join(f'{v:.6g}' for v in corners)}]"
 
 
-def _iou_score(text: str, gold: str | None, grid: Any, size: tuple[int, int]) -> Score:
+def _iou_score(text: str, gold: str | None, grid: list[int], size: tuple[int, int]) -> Score:
     if gold is None:
         return _NO_GOLD
     truth = boxes.corners_of(extract.json_items(_last_answer(gold)))
     if truth is None:
         raise ValueError(f"the gold must be [left, top, right, bottom], got {gold!r:.80}")
-    seen = [int(cells) * _PATCH for cells in grid]
+    seen = [cells * _PATCH for cells in grid]
     if len(seen) != 3 or min(seen) < 1:
         raise ValueError(f"image_grid_thw must be [frames, rows, columns], got {grid!r:.80}")
     answer = extract.first_tag(text, "answer")
@@ -677,12 +712,13 @@ def _iou_score(text: str, gold: str | None, grid: Any, size: tuple[int, int]) ->
             if answer is None
             else "The <answer> has no [int, int, int, int]."
         )
-        return Score(0.0, why, answer, _shown(truth), "no box")
+        return replace(_same(False, why, None, _shown(truth), "no box"), answer=answer)
     across, down = size[0] / seen[2], size[1] / seen[1]
     scaled = (box[0] * across, box[1] * down, box[2] * across, box[3] * down)
     value = boxes.iou(scaled, truth)
     why = f"The boxes overlap with an IoU of {value:.3f}."
-    return Score(value, why, _shown(scaled), _shown(truth), "IoU")
+    right = value >= _OVERLAPPING
+    return Score(value, why, _shown(scaled), _shown(truth), "IoU", right=right)
 
 
 def _first_path(entry: Any, row: int) -> str:

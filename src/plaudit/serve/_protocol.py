@@ -18,7 +18,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.completions import same_length, texts_of
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TROUBLE, Score
+from plaudit.scores import NOT_COLUMNS, TOLD, Score
 
 T = TypeVar("T")
 TAKEN = ("completions", "self", *NOT_COLUMNS)  # no column can have these names
@@ -263,13 +263,13 @@ def _taken(recipe: Recipe) -> list[str]:
 
 
 def statuses_of(logged: Logged, component: str, rows: int) -> dict[str, int]:
-    """How many rows of a component had which trouble, as its reward function logged it.
+    """How many rows of a component had which status, as its reward function logged it.
 
     >>> statuses_of(Logged([], [("accuracy/timeout", 0.25)]), "accuracy", rows=8)
     {'timeout': 2, 'scored': 6}
     """
     shares = dict(logged.metrics)
-    named = {status: float(shares.get(f"{component}/{status}") or 0.0) for status in TROUBLE}
+    named = {status: float(shares.get(f"{component}/{status}") or 0.0) for status in TOLD}
     counts = {status: round(share * rows) for status, share in named.items() if share}
     return {**counts, "scored": rows - sum(counts.values())}
 

@@ -19,7 +19,7 @@ from math import isnan
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS
+from plaudit.scores import NOT_COLUMNS, TOLD
 
 
 @dataclass(frozen=True)
@@ -268,16 +268,20 @@ def gold_in(fields: Mapping[str, Any], row: int = 0) -> str | float | None:
 
 
 def values_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
-    """Each component's value by its name, and how many of them skipped the row.
+    """Each component's value by its name, how many of them skipped the row, and what went wrong.
 
     Most trainers take nothing but numbers, so a component that skipped the row is 0.0 here: what
-    it adds to the total. `taken` are names that the trainer gives a meaning of its own.
+    it adds to the total. For the same reason the status is five numbers: 1.0 is the row's, and
+    all are 0.0 where it was scored. `taken` are names that the trainer gives a meaning of its own.
 
     >>> from plaudit.recipes import load
     >>> values_of(load("trl-reasoning")(["<think>…</think> 4"], solution=[None])[0])
-    {'reasoning_accuracy_reward': 0.0, 'think_format_reward': 1.0, 'skipped': 1.0}
+    {'reasoning_accuracy_reward': 0.0, 'think_format_reward': 1.0, 'skipped': 1.0, \
+'status_error': 0.0, 'status_timeout': 0.0, 'status_limit': 0.0, 'status_bad_gold': 1.0, \
+'status_no_answer': 0.0}
     """
-    for name in ("skipped", *taken):
+    statuses = {f"status_{status}": float(status == row.status) for status in TOLD}
+    for name in ("skipped", *statuses, *taken):
         if name in row.components:
             raise ValueError(
                 f'a component is called "{name}", which means something else to the trainer: '
@@ -285,7 +289,8 @@ def values_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
             )
     values = {name: score.value for name, score in row.components.items()}
     skipped = sum(value is None for value in values.values())
-    return {name: value or 0.0 for name, value in values.items()} | {"skipped": float(skipped)}
+    numbers = {name: value or 0.0 for name, value in values.items()}
+    return {**numbers, "skipped": float(skipped), **statuses}
 
 
 def total_of(row: RowScore) -> float:

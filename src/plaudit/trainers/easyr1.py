@@ -30,8 +30,9 @@ def compute_score(
     single result.
 
     >>> inputs = [{"response": r"\boxed{4}<|im_end|>", "response_length": 3, "ground_truth": "4"}]
-    >>> compute_score(inputs, recipe="trl-math")
-    [{'overall': 1.0, 'accuracy_reward': 1.0, 'skipped': 0.0}]
+    >>> result = compute_score(inputs, recipe="trl-math")[0]
+    >>> result["overall"], result["accuracy_reward"], result["status_no_answer"]
+    (1.0, 1.0, 0.0)
     """
     if isinstance(reward_inputs, Mapping):
         return _results([reward_inputs], recipe)[0]

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.recipes import RowScore
+from plaudit.scores import TROUBLE
 from plaudit.trainers._body import list_in, table_in
 from plaudit.trainers._rows import (
     Batch,
@@ -68,8 +69,8 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
     """
     row = scores[0]
     values = values_of(row, taken=(*_REQUEST, *_REPLY))
-    components = {name: value for name, value in values.items() if name != "skipped"}
-    trouble = row.total is None or row.status != "scored"
+    components = {name: values[name] for name in row.components}
+    trouble = row.total is None or row.status in TROUBLE
     return {
         **body,
         **values,

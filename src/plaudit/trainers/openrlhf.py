@@ -27,8 +27,9 @@ def reward_func(
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> reward_func([r"2 + 2 = \boxed{4}</s>"], ["2 + 2 = "], ["4"])
-    {'rewards': [1.0], 'scores': [1.0], 'extra_logs': {'accuracy_reward': [1.0], 'skipped': [0.0]}}
+    >>> result = reward_func([r"2 + 2 = \boxed{4}</s>"], ["2 + 2 = "], ["4"])
+    >>> result["rewards"], result["extra_logs"]["accuracy_reward"]
+    ([1.0], [1.0])
     >>> del os.environ["PLAUDIT_RECIPE"]
     """
     same_length(queries, prompts=prompts, labels=labels)
@@ -56,8 +57,9 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
 
     >>> body = {"query": ["It is 4."], "labels": [None]}
     >>> from plaudit.recipes import load
-    >>> reply_of(batch_of(body).scores(load("trl-math")), body)["extra_logs"]
-    {'accuracy_reward': [0.0], 'skipped': [1.0]}
+    >>> logs = reply_of(batch_of(body).scores(load("trl-math")), body)["extra_logs"]
+    >>> logs["accuracy_reward"], logs["skipped"], logs["status_bad_gold"]
+    ([0.0], [1.0], [1.0])
     """
     return _reply(scores)
 

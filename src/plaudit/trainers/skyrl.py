@@ -39,8 +39,10 @@ class Episode:
     ...     recipe = chosen("trl-math")
     >>> environment = Environment(extras={"reward_spec": {"ground_truth": "4"}})
     >>> _ = environment.init([{"role": "user", "content": "What is 2 + 2?"}])
-    >>> environment.step(r"\boxed{4}<|im_end|>")["reward"], environment.get_metrics()
-    (1.0, {'accuracy_reward': 1.0, 'skipped': 0.0})
+    >>> environment.step(r"\boxed{4}<|im_end|>")["reward"]
+    1.0
+    >>> environment.get_metrics()["accuracy_reward"]
+    1.0
     """
 
     recipe: Recipe

@@ -31,8 +31,8 @@ async def custom_rm(
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
     >>> asyncio.run(custom_rm(Some(reward_key=None), sample))
     1.0
-    >>> asyncio.run(custom_rm(Some(reward_key="score"), [sample]))
-    [{'score': 1.0, 'accuracy_reward': 1.0, 'skipped': 0.0}]
+    >>> asyncio.run(custom_rm(Some(reward_key="score"), [sample]))[0]["accuracy_reward"]
+    1.0
     >>> del os.environ["PLAUDIT_RECIPE"]
     """
     samples = sample if isinstance(sample, list) else [sample]
@@ -66,8 +66,9 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> float:
 def detailed_reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, float]:
     """What it answers where slime has `--reward-key score`: the total, and each component.
 
-    >>> detailed_reply_of([RowScore(1.5, {})], {})
-    {'score': 1.5, 'skipped': 0.0}
+    >>> reply = detailed_reply_of([RowScore(1.5, {})], {})
+    >>> reply["score"], reply["skipped"], reply["status_no_answer"]
+    (1.5, 0.0, 0.0)
     """
     return _details(scores[0])
 

@@ -16,20 +16,24 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import log_means
+from plaudit.scores import log_means, log_statuses
 from plaudit.trainers._chosen import chosen
 
 _ASYNC = "_async"
 
 
 def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-    r"""The total of each completion; the mean of each component goes to TRL's `log_metric`.
+    r"""The total of each completion.
+
+    TRL's `log_metric` gets the mean of each component, and the share of rows with each status.
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> total([r"\boxed{4}", r"\boxed{5}"], solution=["4", "4"], log_metric=print)
-    trl-math/accuracy_reward 0.5
+    >>> heard = {}
+    >>> total([r"\boxed{4}", "four"], solution=["4", "4"], log_metric=heard.__setitem__)
     [1.0, 0.0]
+    >>> heard["trl-math/accuracy_reward"], heard["trl-math/no_answer"]
+    (0.5, 0.5)
     >>> del os.environ["PLAUDIT_RECIPE"]
     """
     recipe = chosen()
@@ -73,4 +77,5 @@ def _totals(recipe: Recipe, rows: Sequence[RowScore], log_metric: object) -> lis
     names = [component.name for component in recipe.components]
     values = {name: [row.components[name].value for row in rows] for name in names}
     log_means(recipe.name, values, log_metric)
+    log_statuses(recipe.name, [row.status for row in rows], log_metric)
     return [row.total for row in rows]

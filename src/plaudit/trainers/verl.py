@@ -7,7 +7,8 @@ r"""verl: a custom reward function, and the same over the wire.
 The wire carries the function's own arguments and result, for one row or for lists of them:
 
     {"data_source": "math", "solution_str": "\\boxed{4}", "ground_truth": "4", "extra_info": {}}
-    {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0}
+    {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0, "status_error": 0.0,
+     "status_timeout": 0.0, "status_limit": 0.0, "status_bad_gold": 0.0, "status_no_answer": 0.0}
 """
 
 from collections.abc import Mapping, Sequence
@@ -34,8 +35,9 @@ def compute_score(
 
     The entries of `extra_info` are columns for the recipe.
 
-    >>> compute_score("math", r"So \boxed{4}.<|im_end|>", "4", recipe="trl-math")
-    {'score': 1.0, 'status': 'scored', 'accuracy_reward': 1.0, 'skipped': 0.0}
+    >>> result = compute_score("math", r"So \boxed{4}.<|im_end|>", "4", recipe="trl-math")
+    >>> result["score"], result["status"], result["accuracy_reward"]
+    (1.0, 'scored', 1.0)
     """
     batch = _batch([data_source], [solution_str], [ground_truth], [extra_info])
     return _result(batch.scores(chosen(recipe))[0])
@@ -103,8 +105,8 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> Result | list[Result]:
     """What comes back: a result for one row, a list of them for lists.
 
-    >>> reply_of([RowScore(1.5, {})], {"solution_str": "4"})
-    {'score': 1.5, 'status': 'scored', 'skipped': 0.0}
+    >>> reply_of([RowScore(1.5, {})], {"solution_str": "4"})["score"]
+    1.5
     """
     results = [_result(row) for row in scores]
     return results if _is_listed(body) else results[0]

@@ -1,0 +1,215 @@
+"""A reference, such as "trl.accuracy_reward" or "my_package.rewards:brief" -> the reward it names.
+
+A reward of the user's is looked at before anything of it is called: it is a function that is
+defined in the module that the reference names, or a factory that is marked as one. So no recipe can
+name a function of somebody else's, such as os.system, and have it called with `params`.
+"""
+
+import inspect
+import sys
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from importlib import import_module, invalidate_caches
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from plaudit.recipes._names import did_you_mean, quoted
+from plaudit.rewards import SYSTEMS, AnyReward, reward_named
+from plaudit.scores import is_reward_factory
+
+# The rewards of one text have names of their own for what is a column of a batch.
+IN_A_BATCH = {"content": "completions", "sol": "solution"}
+_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is no reward
+
+
+def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[str, Any, bool]:
+    """What a reference names: its full name, if plaudit has it; the reward; whether it was made.
+
+    >>> reward_of("think_format_reward", {}, "")[0]
+    'trl.think_format_reward'
+    >>> reward_of("os:system", {"command": "ls"}, "")
+    Traceback (most recent call last):
+    ...
+    ValueError: os:system cannot be a reward: os is a module of Python itself
+    """
+    full, thing = _found(reference, folder)
+    is_made = is_reward_factory(thing) if not full else not _takes_a_batch(thing)
+    if is_made:
+        thing = _made(reference, thing, params)
+    elif not full:
+        _check_own(reference, thing)
+    if not callable(thing) or inspect.iscoroutinefunction(thing):
+        kind = "a coroutine function" if callable(thing) else type(thing).__name__
+        raise ValueError(f"{reference} must be a plain function, it is {kind}")
+    return full, thing, is_made
+
+
+def arguments_of(function: AnyReward) -> tuple[list[str], bool, list[str]]:
+    """What a function names, whether it takes other keywords too, and what it insists on.
+
+    >>> arguments_of(lambda completions, solution, level=None, **kwargs: [])
+    (['completions', 'solution', 'level'], True, ['completions', 'solution'])
+    """
+    parameters = inspect.signature(function).parameters.values()
+    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    names = [IN_A_BATCH.get(p.name, p.name) for p in named]
+    required = [
+        name for name, p in zip(names, named, strict=True) if p.default is inspect.Parameter.empty
+    ]
+    return names, is_open, required
+
+
+def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
+    """Raise at the first parameter that a reward does not have.
+
+    >>> check_params("trl.accuracy_reward", {"max_le": 3}, ["max_len"])
+    Traceback (most recent call last):
+    ...
+    ValueError: trl.accuracy_reward has no parameter "max_le"; did you mean "max_len"?
+    """
+    for name in params:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise ValueError(f"{reference} has no parameter {quoted(name)}; {hint}")
+
+
+def _takes_a_batch(thing: Any) -> bool:
+    named, is_open, _ = arguments_of(thing)
+    return is_open or bool(_GIVEN & set(named)) or hasattr(thing, "scores")
+
+
+def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyReward:
+    named, is_open, required = arguments_of(factory)
+    if not is_open:
+        check_params(reference, params, named)
+    for name in required:
+        if name not in params:
+            raise ValueError(f"{reference} needs the parameter {quoted(name)}: put it into params")
+    try:
+        made: AnyReward = factory(**params)
+    except TypeError as error:
+        raise ValueError(f"{reference}: {error}") from error
+    return made
+
+
+# --- what may be a reward of the user's -----------------------------------------------------------
+
+
+def _check_own(reference: str, thing: Any) -> None:
+    """Raise unless it is a reward as a user writes it; nothing is called to find out."""
+    if inspect.isclass(thing):
+        raise ValueError(
+            f"{reference} is a class: mark it with @plaudit.reward_factory if its objects are "
+            "rewards, or name an object of it"
+        )
+    if not callable(thing) or inspect.iscoroutinefunction(thing):
+        return  # which is said of what a factory made, too
+    if not _takes_a_batch(thing):
+        raise ValueError(
+            f"{reference} takes no completions: a reward is called with completions=[…] and the "
+            "columns that it names; a function that makes a reward out of params is marked with "
+            "@plaudit.reward_factory"
+        )
+
+
+def _check_defined_there(reference: str, name: str, thing: Any) -> None:
+    """Raise where a function is defined in another package than the reference says."""
+    code = _code_of(thing)
+    if not (inspect.isfunction(code) or inspect.isclass(code)):
+        raise ValueError(f"{reference} is no function that is written in Python, but {code!r:.80}")
+    owner = code.__module__
+    if owner.partition(".")[0] not in (name.partition(".")[0], "plaudit"):
+        raise ValueError(
+            f"{reference} is defined in {owner}, not in {name}: name it as "
+            f"{quoted(f'{owner}:{code.__name__}')}, or give what wraps it functools.wraps"
+        )
+
+
+def _code_of(thing: Any) -> Any:
+    """The function or class that is run when a thing is called; nothing is called to find out."""
+    while isinstance(thing, partial):
+        thing = thing.func
+    thing = inspect.unwrap(thing)
+    thing = getattr(thing, "__func__", thing)  # of a method
+    is_code = inspect.isroutine(thing) or inspect.isclass(thing)
+    return thing if is_code else type(thing)
+
+
+# --- where it is ----------------------------------------------------------------------------------
+
+
+def _found(reference: str, folder: str) -> tuple[str, Any]:
+    """The full name of a reward of plaudit, or "", and what the reference names."""
+    dotted = reference.replace(":", ".").removeprefix("plaudit.rewards.")
+    name, _, attribute = dotted.rpartition(".")
+    try:
+        return reward_named(dotted)
+    except ValueError:
+        if not name or name in SYSTEMS:
+            raise
+    if name.partition(".")[0] in sys.stdlib_module_names:
+        raise ValueError(f"{reference} cannot be a reward: {name} is a module of Python itself")
+    module = _imported(name, reference, folder)
+    if not hasattr(module, attribute):
+        names = [known for known in vars(module) if not known.startswith("_")]
+        raise ValueError(f"{name} has no {quoted(attribute)}; {did_you_mean(attribute, names)}")
+    thing = getattr(module, attribute)
+    if callable(thing):
+        _check_defined_there(reference, name, thing)
+    return "", thing
+
+
+def _imported(name: str, reference: str, folder: str) -> ModuleType:
+    beside = _file_of(name, folder)
+    try:
+        with _looking_in(folder if beside else ""):
+            module = import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise  # the module is there, and something that it imports is not
+        place = f"put it beside the recipe, in {folder}, or" if folder else "install it, or"
+        raise ValueError(
+            f"no reward is called {quoted(reference)}: there is no module {error.name}; {place} "
+            "name its folder in the environment variable PYTHONPATH; "
+            "`plaudit list` names the rewards of plaudit"
+        ) from error
+    top = sys.modules[name.partition(".")[0]]
+    if beside and not _is_in(top, folder):
+        raise ValueError(
+            f"{reference}: {beside} is beside the recipe, but another {top.__name__} is imported "
+            f"already, from {getattr(top, '__file__', None)}: give one of them another name"
+        )
+    return module
+
+
+def _file_of(name: str, folder: str) -> Path | None:
+    """The module's file in a folder, or that of its package, if it is there."""
+    if not folder:
+        return None
+    top = name.partition(".")[0]
+    files = (Path(folder, f"{top}.py"), Path(folder, top, "__init__.py"))
+    return next((file for file in files if file.exists()), None)
+
+
+def _is_in(module: ModuleType, folder: str) -> bool:
+    file = getattr(module, "__file__", None)
+    return file is not None and Path(folder).resolve() in Path(file).resolve().parents
+
+
+@contextmanager
+def _looking_in(folder: str) -> Iterator[None]:
+    """Look for modules in a folder first; later, for what they import then, there last."""
+    if not folder:
+        yield
+        return
+    invalidate_caches()  # the file may be newer than the last look into its folder
+    sys.path.insert(0, folder)
+    try:
+        yield
+    finally:
+        sys.path.remove(folder)
+        if folder not in sys.path:
+            sys.path.append(folder)
