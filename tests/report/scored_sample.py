@@ -21,6 +21,9 @@ REASON = pa.struct(
         ("answer", pa.string()),
         ("gold", pa.string()),
         ("why", pa.string()),
+        ("right", pa.bool_()),
+        ("ungated", pa.float64()),
+        ("gold_in_part", pa.bool_()),
     ]
 )
 MATH = ["accuracy_reward", "think_format_reward", "repetition_penalty"]
@@ -29,9 +32,18 @@ HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window
 WORDS = "so we add the two and carry one hence it must be that both sides are equal again".split()
 
 
-def reason(component, value, status="scored", answer=None, gold=None, why="", method=""):
+# What the rewards that compare say of what is right; others say nothing.
+RIGHT = {
+    "equal": True,
+    **dict.fromkeys(["different", "no_answer", "timeout", "limit", "error"], False),
+}
+
+
+def reason(component, value, status="scored", answer=None, gold=None, why="", method="", **more):
     """Why a component has its value, as it is written."""
+    known = {"right": RIGHT.get(status), "ungated": None, "gold_in_part": False, **more}
     return {
+        **known,
         "component": component,
         "value": value,
         "status": status,

@@ -89,6 +89,24 @@ def test_a_run_names_its_columns(tmp_path):
     assert open_folder(folder).gold == "solution"
 
 
+def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
+    folder = write_folder(tmp_path, [hostile_row()], ["accuracy_reward"])
+    part = folder / "part-00000.parquet"
+    table = pq.read_table(part)
+    names = ("component", "value", "status", "method", "answer", "gold", "why")
+    plain = [
+        [{n: one[n] for n in names} for one in row] for row in table["explanation"].to_pylist()
+    ]
+    place = table.schema.get_field_index("explanation")
+    pq.write_table(table.set_column(place, "explanation", [plain]), part)
+    assert refused(folder) == (
+        f"{part} was written by an earlier plaudit: its explanations have no gold_in_part and no "
+        "right; score the table again, with --overwrite"
+    )
+    (folder / "_run.json").rename(folder / "run.json")
+    assert "has no _run.json: an earlier plaudit wrote it: score the table again" in refused(folder)
+
+
 def test_without_a_completion_there_is_no_length(tmp_path):
     row = {name: v for name, v in hostile_row().items() if name != "completion"}
     folder = open_folder(write_folder(tmp_path, [row], ["accuracy_reward"]))

@@ -34,14 +34,15 @@ def write_report(
 
     out: the folder to write, DIR/_report unless told
     rows: how many rows the page's table holds at most
-    correct: the component that decides what is right, by being above 0; unless told the first
-        whose name contains "accuracy", else the first
+    correct: the component that decides what is right; unless told, of those that say so, the
+        first whose name contains "accuracy", else the first
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> folder = Path(tempfile.mkdtemp())
     >>> reason = {"component": "accuracy_reward", "value": 1.0, "status": "equal", "answer": "4",
-    ...           "gold": "4", "method": "same text", "why": "4 is equal to the gold 4."}
+    ...           "gold": "4", "method": "same text", "why": "4 is equal to the gold 4.",
+    ...           "right": True, "ungated": None, "gold_in_part": False}
     >>> row = {"row_id": 0, "group_id": "a", "prompt": "2 + 2?", "completion": "It is 4.",
     ...        "accuracy_reward": 1.0, "total": 1.0, "status": "scored", "explanation": [reason]}
     >>> pq.write_table(pa.Table.from_pylist([row]), folder / "part-00000.parquet")
@@ -90,8 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--correct",
         metavar="COMPONENT",
-        help="what decides that a row is right, by being above 0; "
-        'else the first whose name contains "accuracy", else the first',
+        help="what decides that a row is right; else the first that says so and whose name "
+        'contains "accuracy", else the first that says so',
     )
 
 

@@ -16,7 +16,7 @@ class FirstParts:
     """Decides by the first parts whether the rewards work at all; the order of arrival is nothing.
 
     >>> first = FirstParts()
-    >>> failed = ScoredChunk(0, b"", 0, [], {}, {}, Failure("KeyError", "KeyError: 'x'"))
+    >>> failed = ScoredChunk(0, b"", 0, [], {}, {}, failure=Failure("KeyError", "'x'"))
     >>> first.ready(failed)
     []
     >>> [part.number for part in first.ready(ScoredChunk(1, b"", 9, [], {}, {}))]

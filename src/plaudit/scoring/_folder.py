@@ -21,11 +21,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from plaudit.scores import STATUSES
 from plaudit.scoring._errors import InputError, StoppedError
 from plaudit.scoring._score_chunk import ScoredChunk
 from plaudit.scoring._summary import ScoreSummary
 
-RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values")
+RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 GO_ON = "What was written is kept: run the same command again, and it goes on."
 AGAIN = (
     "When that is mended, run the same command again; "
@@ -149,6 +150,7 @@ class OutputFolder:
             "rows": scored.rows,
             "statuses": scored.statuses,
             "values": scored.values,
+            "golds_in_part": scored.golds_in_part,
             "rejected": [asdict(rejected) for rejected in scored.rejected],
         }
         self._write_safely(f".progress/{self._about(scored.number).name}", _json(about))
@@ -168,7 +170,7 @@ class OutputFolder:
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
-        return ScoreSummary(self.path, *counts, values, seconds)
+        return ScoreSummary(self.path, *counts, values, seconds, run["golds_in_part"])
 
     def _write_safely(self, name: str, content: bytes | Iterator[str]) -> None:
         try:
@@ -213,7 +215,7 @@ class _Counts:
     """Sums over the parts, in their order: so that they are the same after any number of stops."""
 
     def __init__(self) -> None:
-        self._rows = self._rejected = 0
+        self._rows = self._rejected = self._golds_in_part = 0
         self._statuses: Counter[str] = Counter()
         self._values: dict[str, tuple[int, float]] = {}
 
@@ -222,6 +224,7 @@ class _Counts:
         rejected: list[dict[str, Any]] = about["rejected"]
         self._rows += about["rows"]
         self._rejected += len(rejected)
+        self._golds_in_part += about["golds_in_part"]
         self._statuses.update(about["statuses"])
         for name, (count, total) in about["values"].items():
             so_far = self._values.get(name, (0, 0.0))
@@ -233,5 +236,10 @@ class _Counts:
             name: {"rows": count, "mean": total / count if count else None}
             for name, (count, total) in self._values.items()
         }
-        counts = {"rows": self._rows, "rejected": self._rejected}
-        return {**counts, "statuses": dict(sorted(self._statuses.items())), "values": means}
+        return {
+            "rows": self._rows,
+            "rejected": self._rejected,
+            "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
+            "values": means,
+            "golds_in_part": self._golds_in_part,
+        }

@@ -26,6 +26,7 @@ class ScoredChunk:
     part: the bytes of its Parquet file
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
+    golds_in_part: how many rows have a gold of which only a part was read
     failure: what every row failed with, where all failed with the same
     """
 
@@ -35,6 +36,7 @@ class ScoredChunk:
     rejected: list[Rejected]
     statuses: dict[str, int]
     values: dict[str, tuple[int, float]]
+    golds_in_part: int = 0
     failure: Failure | None = None
 
 
@@ -60,6 +62,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         sorted(rejected, key=lambda one: one.row_id),
         dict(sorted(Counter(statuses).items())),
         _sums(scores, plan),
+        sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
         None if scores else failure_of([one for one in outcomes if isinstance(one, Exception)]),
     )
 
@@ -168,6 +171,9 @@ def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
         "answer": text_array(score.answer for score in flat),
         "gold": text_array(score.gold for score in flat),
         "why": text_array(score.why for score in flat),
+        "right": pa.array([score.right for score in flat], pa.bool_()),
+        "ungated": pa.array([score.ungated for score in flat], pa.float64()),
+        "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
     offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())

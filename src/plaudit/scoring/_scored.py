@@ -88,9 +88,10 @@ def _run(path: Path) -> dict[str, Any]:
     try:
         run = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(
-            f"{path} has no _run.json: it is no folder that `plaudit score` wrote"
-        ) from error
+        of_old = (path / "run.json").exists()
+        wrote = "an earlier plaudit wrote it: score the table again, with --overwrite"
+        why = wrote if of_old else "it is no folder that `plaudit score` wrote"
+        raise InputError(f"{path} has no _run.json: {why}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {file}: {error}") from error
     if not isinstance(run, dict):

@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
@@ -31,11 +32,13 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def settle_in(limits: Mapping[str, Any]) -> None:
-    """One worker a core: neither the judge nor Arrow may start a crowd of its own."""
+    """One worker of many: it neither starts a crowd of its own nor says what each would say."""
     import pyarrow as pa
 
     from plaudit.judge import configure, shared_judge
 
+    # The summary counts these, once for all workers.
+    warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a circle
