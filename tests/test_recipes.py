@@ -12,7 +12,7 @@ from importlib.resources import files
 import pytest
 
 import own_rewards
-from plaudit.recipes import Component, Recipe, RowScore, load, presets
+from plaudit.recipes import Component, Recipe, RowScore, guess, load, presets
 from plaudit.recipes._calling import COLUMNS, calling_of
 from plaudit.rewards import ALSO_NEEDED, all_rewards, trl
 from plaudit.scores import Score, explain
@@ -251,13 +251,51 @@ def test_what_is_needed_beyond_the_signature_is_what_the_rewards_ask_for():
         ),
         (["completion", "solution"], 'no column "answr"'),
         (["competion", "answr"], 'no column "completions" or "completion".*mean "competion"?'),
-        ([], 'no column "completions".* there is none'),
+        ([], 'no column "completions".* The columns are none'),
     ],
 )
 def test_a_table_that_lacks_a_column_is_refused_with_the_nearest(columns, complaint):
     mapped = only("trl.accuracy_reward", columns_of_all={"solution": "answr"})
     with pytest.raises(ValueError, match=complaint):
         mapped.check(columns)
+
+
+@pytest.mark.parametrize(
+    ("column", "available", "meant"),
+    [
+        *(
+            ("solution", ["prompt", "completion", name], name)
+            for name in "gold answer ground_truth target label reference Answer".split()
+        ),
+        *(
+            ("completions", ["prompt", "solution", name], name)
+            for name in "response generation output prediction text Response".split()
+        ),
+        ("solution", ["completion", "prompt"], None),
+        ("solution", ["target", "gold"], "gold"),
+        ("solution", ["gold", "solutoin"], "solutoin"),
+        ("difficulty", ["level"], None),
+        ("solution", [], None),
+    ],
+)
+def test_a_column_is_guessed_by_its_meaning(column, available, meant):
+    assert guess(column, available) == meant
+
+
+@pytest.mark.parametrize(
+    ("available", "told"),
+    [
+        (["prompt", "completion", "gold"], ["--column solution=gold ", 'solution = "gold"']),
+        (["prompt", "completion"], ["--column solution=COLUMN", '"prompt", "completion"']),
+        (["response", "solution"], ["--completions response ", 'completions = "response"']),
+        (["prompt", "solution"], ["--completions COLUMN", '"prompt", "solution"']),
+        ([*map(str, range(30)), "completion"], ['"19" and 11 more']),
+    ],
+)
+def test_a_missing_column_is_asked_for_with_the_option_to_add(available, told):
+    with pytest.raises(ValueError, match="there is no column") as caught:
+        load("trl-math").check(available)
+    assert all(one in str(caught.value) for one in told)
 
 
 def test_the_completions_may_have_another_name():
@@ -325,7 +363,11 @@ def test_a_tokenizer_comes_from_python():
         ),
         ("trl.get_cosine_scaled_reward", {}, 'needs the parameter "max_len": put it into params'),
         ("trl.get_cosine_scaled_reward", {"max_len": 0}, "max_len must be 1 or more, got 0"),
-        ("trl.get_cosine_scaled_reward", {"max_len": "x"}, "trl.get_cosine_scaled_reward: '<' not"),
+        (
+            "trl.get_cosine_scaled_reward",
+            {"max_len": "x"},
+            "max_len must be a whole number, got 'x'",
+        ),
         ("vlm_r1.detection_score", {"iou_treshold": 1}, 'did you mean "iou_threshold"?'),
         ("vlm_r1.accuracy_reward", {"method": "mcq"}, 'no parameter "method"'),
         ("trl.think_format_reward", {"completions": 1}, 'no parameter "completions"'),

@@ -31,7 +31,6 @@ _NO_MATHEMATICS = re.compile(r"[^\w+*/=<>:|!≠≤≥±√π∞-]|_")
 _warned: set[str] = set()
 
 
-@lru_cache(4096)
 def read_in_part(gold: str, read: str | None) -> bool:
     r"""Whether what was read of a gold leaves out some of its mathematics.
 
@@ -43,7 +42,14 @@ def read_in_part(gold: str, read: str | None) -> bool:
     >>> read_in_part(r"\frac{1}{2}", r"\frac{1}{2}"), read_in_part("The answer is 42", "42")
     (False, False)
     """
-    if read is None or gold == read or len(gold) > _LONGEST or _ANCHOR.search(gold):
+    if read is None or gold == read or len(gold) > _LONGEST:
+        return False
+    return _leaves_out(gold, read)
+
+
+@lru_cache(4096)
+def _leaves_out(gold: str, read: str) -> bool:
+    if _ANCHOR.search(gold):
         return False
     if not _LATEX.search(gold) and _WORD.search(_TAG.sub("", gold)):
         return False
@@ -89,7 +95,7 @@ def as_latex(gold: Any) -> Any:
     >>> as_latex(r"\boxed{4}"), as_latex("It is four."), as_latex(4)
     ('\\boxed{4}', 'It is four.', 4)
     """
-    if not isinstance(gold, str):
+    if not isinstance(gold, str) or len(gold) > _LONGEST:
         return gold
     if _TAGGED.search(gold):
         return _TAGGED.sub(lambda found: f"{found[1]}{_wrapped(found[2])}{found[3]}", gold)
@@ -97,7 +103,7 @@ def as_latex(gold: Any) -> Any:
 
 
 def _wrapped(gold: str) -> str:
-    is_prose = len(gold) > _LONGEST or _WORDS.search(_DRESS.sub(" ", gold))
+    is_prose = _WORDS.search(_DRESS.sub(" ", gold))
     if not gold.strip() or is_prose or _ANCHOR.search(gold):
         return gold
     return f"${' '.join(gold.split())}$"  # a line break would end the environment

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
-from inspect import isclass, isroutine, signature
+from inspect import isclass, iscoroutinefunction, isroutine, signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
@@ -81,13 +81,63 @@ def reward(scores: Callable[P, list[Score]]) -> Reward[P]:
     '5 characters'
     """
 
+    asked = asking_for_columns(scores)
+
     @wraps(scores)
     def values(*args: P.args, **kwargs: P.kwargs) -> list[float | None]:
-        return values_of(scores(*args, **kwargs), scores.__name__, kwargs.get("log_metric"))
+        return values_of(asked(*args, **kwargs), scores.__name__, kwargs.get("log_metric"))
 
     named = cast("Reward[P]", values)
-    named.scores = scores
+    named.scores = asked
     return named
+
+
+def asking_for_columns(function: Callable[P, T]) -> Callable[P, T]:
+    """The function, which asks for what a call does not give it by the name of its column.
+
+    >>> @asking_for_columns
+    ... def repetition(completion_ids, **kwargs):
+    ...     return [0.0 for _ in completion_ids]
+    >>> repetition(completions=["la la la"])
+    Traceback (most recent call last):
+    ...
+    TypeError: repetition needs completion_ids: pass completion_ids=…, a column has one entry for \
+each completion
+    """
+
+    @wraps(function)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> T:
+        try:
+            return function(*args, **kwargs)
+        except TypeError as error:
+            missing = _missing(function, args, kwargs)
+            if not missing:
+                raise
+            # The objects that factories make have a name; a list of completions has none.
+            name = getattr(args[0], "__name__", "") if args else ""
+            how = ", ".join(f"{one}=…" for one in missing)
+            raise TypeError(
+                f"{name or function.__name__} needs {' and '.join(missing)}: pass {how}, "
+                "a column has one entry for each completion"
+            ) from error
+
+    return asked
+
+
+def _missing(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> list[str]:
+    """The arguments that a function insists on, and that a call of it does not give."""
+    try:
+        given = signature(function).bind_partial(*args, **kwargs).arguments
+    except TypeError:  # too many, or one twice: Python says which
+        return []
+    parameters = signature(function).parameters.values()
+    return [
+        p.name
+        for p in parameters
+        if p.default is p.empty
+        and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        and p.name not in given
+    ]
 
 
 class AsyncReward(Protocol[P]):
@@ -110,13 +160,15 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
     [1.0, 0.0]
     """
 
+    asked = asking_for_columns(scores)
+
     @wraps(scores)
     async def values(*args: P.args, **kwargs: P.kwargs) -> list[float | None]:
         name = scores.__name__
-        return values_of(await scores(*args, **kwargs), name, kwargs.get("log_metric"))
+        return values_of(await asked(*args, **kwargs), name, kwargs.get("log_metric"))
 
     named = cast("AsyncReward[P]", values)
-    named.scores = scores
+    named.scores = asked
     return named
 
 
@@ -195,8 +247,11 @@ def text_reward(score: Callable[P, Score]) -> TextReward[P]:
     def value(*args: P.args, **kwargs: P.kwargs) -> float:
         return cast("float", of_text(*args, **kwargs).value)
 
+    asked = cast("Callable[..., Score]", asking_for_columns(score))
+
     def of_text(content: Any, *args: Any, **kwargs: Any) -> Score:
-        return cast("Callable[..., Score]", score)(text_of(content), *args, **kwargs)
+        given = asked(text_of(content), *args, **kwargs)
+        return _all_scores([given], score.__name__)[0]
 
     def scores(completions: Sequence[Any], **columns: Any) -> list[Score]:
         if takes_gold:
@@ -230,8 +285,21 @@ def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> 
     >>> values_of([Score(1.0, "Equal."), Score(0.0, "Too large.", status="limit")], "accuracy")
     [1.0, 0.0]
     """
+    _all_scores(scores, name)
     log_statuses(name, [score.status for score in scores], log_metric)
     return [score.value for score in scores]
+
+
+def _all_scores(given: Any, name: str) -> Sequence[Score]:
+    """Raise unless it is a list of scores: what a user's function gives may be anything."""
+    if not isinstance(given, Sequence):
+        got = type(given).__name__
+        raise TypeError(f"{name} must give a list with a Score for each completion, got {got}")
+    for row, one in enumerate(given):
+        if not isinstance(one, Score):
+            got = f"{type(one).__name__}: {one!r:.80}"
+            raise TypeError(f"{name} must give a Score for each completion, row {row} is {got}")
+    return given
 
 
 def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None:
@@ -260,10 +328,11 @@ def log_means(
             log_metric(f"{recipe}/{name}", sum(counted) / len(counted))
 
 
-def explain(reward: Any, completion: Any, solution: Any = None, **columns: Any) -> Score:
+def explain(reward: Any, completion: Any = None, solution: Any = None, /, **columns: Any) -> Score:
     """Score one completion, and say why it got what it got.
 
-    `columns` holds the value of this one row for each column that the reward needs.
+    `columns` holds the value of this one row for each column that the reward needs; `completion`
+    and `solution` may be given by name, too.
 
     >>> from plaudit.rewards import canoe
     >>> explain(canoe.format_reward, "just text").why[:24]
@@ -271,6 +340,16 @@ def explain(reward: Any, completion: Any, solution: Any = None, **columns: Any) 
     """
     if not hasattr(reward, "scores"):
         raise TypeError(f"{reward!r} is no plaudit reward: it has no `scores` to explain it with")
+    if iscoroutinefunction(reward):
+        raise TypeError(f"{reward.__name__} is for an event loop: explain the one without _async")
+    if "completions" in columns:
+        raise TypeError(
+            "explain takes one row, as completion=…: for several, call reward.scores(completions=…)"
+        )
+    completion = _once("completion", completion, columns)
+    solution = _once("solution", solution, columns)
+    if completion is None:
+        raise TypeError("explain needs the completion: explain(reward, completion, solution)")
     batch: dict[str, Any] = {
         name: value if name in NOT_COLUMNS else [value] for name, value in columns.items()
     }
@@ -278,3 +357,14 @@ def explain(reward: Any, completion: Any, solution: Any = None, **columns: Any) 
         batch["solution"] = [solution]
     score: Score = reward.scores(completions=[completion], **batch)[0]
     return score
+
+
+def _once(name: str, given: Any, columns: dict[str, Any]) -> Any:
+    """An argument that is given by its place or by its name, and not by both."""
+    named = columns.pop(name, None)
+    if given is not None and named is not None:
+        raise TypeError(
+            f"explain got the {name} twice: by its place, {given!r:.80}, and by its name, "
+            f"{named!r:.80}; leave one of them out"
+        )
+    return named if given is None else given

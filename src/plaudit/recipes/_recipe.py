@@ -4,12 +4,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from plaudit.recipes._columns import check_completions, check_needs
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, TOLD, Score, as_coroutine_functions, values_of
-
-COMPLETIONS = ("completions", "completion")  # what a table may call them
 
 
 @dataclass(frozen=True)
@@ -71,6 +70,7 @@ class Recipe:
     golds: str = ""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "components", tuple(self.components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
         object.__setattr__(self, "components", self._with_golds())
@@ -126,19 +126,15 @@ class Recipe:
         """Raise where a table with these columns has not all that the recipe needs.
 
         >>> from plaudit.recipes import load
-        >>> load("trl-math").check(["prompt", "completion", "solutions"])
+        >>> load("trl-math").check(["prompt", "completion", "gold"])
         Traceback (most recent call last):
         ...
         ValueError: there is no column "solution", which accuracy_reward needs; did you mean \
-"solutions"?
+"gold"? Then say --column solution=gold on the command line, or solution = "gold" under [columns] \
+in the recipe. The columns are "prompt", "completion", "gold"
         """
-        mapped = self.columns.get("completions")
-        wanted = COMPLETIONS if mapped is None else (mapped,)
-        if not any(name in available for name in wanted):
-            names = " or ".join(map(quoted, wanted))
-            hint = did_you_mean(wanted[-1], available)
-            raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
-        _check_needs(self.components, self.columns, available)
+        check_completions(self.columns.get("completions"), available)
+        check_needs(self.components, self.columns, available)
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Callable[..., Any]]:
         """A reward function for each component, as trainers take them; picklable.
@@ -218,20 +214,6 @@ class Recipe:
         raise ValueError(f"columns: no reward takes {quoted(argument)}; {hint}")
 
 
-def _check_needs(
-    components: Sequence[Component], mapping: Mapping[str, str], available: Collection[str]
-) -> None:
-    for component in components:
-        for argument, column in component.needs(mapping).items():
-            if column not in available:
-                alias = "" if column == argument else f" as {argument}"
-                hint = did_you_mean(column, available)
-                name = quoted(column)
-                raise ValueError(
-                    f"there is no column {name}, which {component.name} needs{alias}; {hint}"
-                )
-
-
 def _settled(
     components: Sequence[Component],
     completions: Sequence[Any],
@@ -261,7 +243,7 @@ def _check_given(
     """Raise where a batch has not all that is needed, by the table's name or the argument's."""
     needs = [pair for component in components for pair in component.needs(mapping).items()]
     by_argument = {column for argument, column in needs if argument in columns}
-    _check_needs(components, mapping, {*columns, *by_argument})
+    check_needs(components, mapping, [*columns, *by_argument])
 
 
 def _gated_rows(

@@ -10,7 +10,9 @@ Where TRL reads the first message alone, these read what the completion says in 
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from math import isfinite
+from numbers import Real
 from typing import Any
 
 from plaudit.completions import (
@@ -26,7 +28,7 @@ from plaudit.golds import marked
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, async_reward, reward, values_of
+from plaudit.scores import Score, asking_for_columns, async_reward, reward, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -122,6 +124,8 @@ def _reasoning_accuracy(
     delimiters: Sequence[str] | None,
     log_extra: LogExtra | None,
 ) -> Steps:
+    if isinstance(delimiters, str):
+        raise TypeError(f"reasoning_delimiters must be a list of texts: write [{delimiters!r:.80}]")
     ends = ["</think>"] if delimiters is None else list(delimiters)
     texts = [_after_reasoning(text, ends) for text in texts_of(completions)]
     scores = yield from _judged(texts, completions, solution)
@@ -204,6 +208,15 @@ class _MadeReward:
 
     __name__: str
 
+    def __post_init__(self) -> None:
+        """Raise where a parameter is no number, as one from a file or a command line may be."""
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            wanted = "a whole number" if field.type is int else "a number"
+            is_number = isinstance(value, Real) and isfinite(value) and not isinstance(value, bool)
+            if not is_number or (field.type is int and not float(value).is_integer()):
+                raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
+
     def scores(self, *args: Any, **kwargs: Any) -> list[Score]:
         raise NotImplementedError
 
@@ -230,9 +243,11 @@ class CosineScaledReward(_MadeReward):
     __name__ = "cosine_scaled_reward"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.max_len < 1:
             raise ValueError(f"max_len must be 1 or more, got {self.max_len}")
 
+    @asking_for_columns
     def scores(
         self,
         completions: Sequence[Completion],
@@ -293,11 +308,13 @@ class RepetitionPenaltyReward(_MadeReward):
     __name__ = "repetition_penalty_reward"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.ngram_size < 1:
             raise ValueError(f"ngram_size must be 1 or more, got {self.ngram_size}")
         if self.max_penalty > 0:
             raise ValueError(f"max_penalty must not be positive, got {self.max_penalty}")
 
+    @asking_for_columns
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 
@@ -333,10 +350,12 @@ class SoftOverlongPunishment(_MadeReward):
     __name__ = "soft_overlong_punishment_reward"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.soft_punish_cache < 0:
             cache = self.soft_punish_cache
             raise ValueError(f"soft_punish_cache must not be negative, got {cache}")
 
+    @asking_for_columns
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 

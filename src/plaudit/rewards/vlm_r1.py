@@ -37,7 +37,14 @@ from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
-from plaudit.scores import Score, async_reward, reward, text_reward, values_of
+from plaudit.scores import (
+    Score,
+    asking_for_columns,
+    async_reward,
+    reward,
+    text_reward,
+    values_of,
+)
 
 LOG = "vlm_r1.txt"
 
@@ -77,7 +84,8 @@ def _default_scores(
 
 
 # A batch asks the judge once, where a row at a time would ask for each.
-default_accuracy_reward.scores = _default_scores
+_default_scores.__name__ = default_accuracy_reward.__name__  # which complaints call it by
+default_accuracy_reward.scores = asking_for_columns(_default_scores)
 
 
 @text_reward
@@ -101,13 +109,18 @@ def detection_score(
     >>> detection_score("no boxes", gold)
     0.0
     """
-    if alpha + beta + gamma == 0:
+    weights = (
+        number_of(alpha, "alpha"),
+        number_of(beta, "beta"),
+        number_of(gamma, "gamma"),
+    )
+    if sum(weights) == 0:
         raise ValueError("alpha, beta and gamma must not sum to 0")
+    threshold = number_of(iou_threshold, "iou_threshold")
     gold = gold_of(sol)
     if gold is None:
         return _NO_GOLD
-    weights = (alpha, beta, gamma)
-    return _detection(extract.clean(content), extract.clean(gold), iou_threshold, weights)
+    return _detection(extract.clean(content), extract.clean(gold), threshold, weights)
 
 
 @text_reward

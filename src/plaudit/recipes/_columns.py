@@ -1,0 +1,93 @@
+"""The column that is missing -> the one that was probably meant, and what to do about it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING
+
+from plaudit.recipes._names import quoted
+from plaudit.scores import NOT_COLUMNS
+
+if TYPE_CHECKING:
+    from plaudit.recipes._component import Component
+
+COMPLETIONS = ("completions", "completion")  # what a table may call them without saying so
+
+# What datasets call the columns that the rewards know, the likeliest first.
+_MEANINGS = {
+    "solution": "solution gold answer ground_truth target label reference expected_answer "
+    "final_answer gold_answer correct_answer golds answers targets labels references solutions",
+    "completions": "completions completion response generation output prediction text responses "
+    "generations outputs predictions generated_text model_output model_response messages",
+    "problem": "problem question prompt query instruction input problems questions prompts",
+    "completion_ids": "completion_ids token_ids response_ids output_ids output_token_ids tokens",
+    "image_path": "image_path image images image_paths image_file file_name",
+    "image_grid_thw": "image_grid_thw grid_thw image_grid grid",
+    "accu_reward_method": "accu_reward_method reward_method method",
+}
+_SHOWN = 20
+
+
+def guess(column: str, available: Collection[str]) -> str | None:
+    """The column of a table that is probably meant by a name: by spelling, else by meaning.
+
+    >>> guess("solution", ["completion", "gold"]), guess("solution", ["prompt", "Solutoin"])
+    ('gold', 'Solutoin')
+    >>> guess("completions", ["question", "response"]), guess("solution", ["completion"])
+    ('response', None)
+    """
+    by_lower = {name.lower(): name for name in reversed(list(available))}
+    near = get_close_matches(column.lower(), by_lower, n=1, cutoff=0.8)
+    meant = [name for name in _MEANINGS.get(column, "").split() if name in by_lower]
+    return next((by_lower[name] for name in (*near, *meant)), None)
+
+
+def check_completions(mapped: str | None, available: Collection[str]) -> None:
+    """Raise where a table has no column with what the model wrote.
+
+    >>> check_completions(None, ["question", "response"])
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no column "completions" or "completion", with what the model wrote; did \
+you mean "response"? Then say --completions response on the command line, or completions = \
+"response" under [columns] in the recipe. The columns are "question", "response"
+    """
+    wanted = COMPLETIONS if mapped is None else (mapped,)
+    if any(name in available for name in wanted):
+        return
+    meant = next((m for name in (*wanted, "completions") if (m := guess(name, available))), None)
+    names = " or ".join(map(quoted, wanted))
+    hint = _hint("completions", "--completions COLUMN", meant, available)
+    raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
+
+
+def check_needs(
+    components: Sequence["Component"], mapping: Mapping[str, str], available: Collection[str]
+) -> None:
+    """Raise where a table has not all that some component needs.
+
+    >>> from plaudit.recipes import load
+    >>> check_needs(load("trl-math").components, {}, ["solution"])
+    """
+    for component in components:
+        for argument, column in component.needs(mapping).items():
+            if column not in available:
+                alias = "" if column == argument else f" as {argument}"
+                meant = guess(column, available) or guess(argument, available)
+                hint = _hint(argument, f"--column {argument}=COLUMN", meant, available)
+                raise ValueError(
+                    f"there is no column {quoted(column)}, which {component.name} needs{alias}; "
+                    f"{hint}"
+                )
+
+
+def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
+    """What to do; without a guess, COLUMN is for the reader to fill in."""
+    named = [name for name in available if name not in NOT_COLUMNS]
+    shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    say = f"say {option.replace('COLUMN', meant or 'COLUMN')} on the command line, or {argument} = "
+    say += f"{quoted(meant or 'COLUMN')} under [columns] in the recipe"
+    first = (
+        f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
+    )
+    return f"{first}. The columns are {shown}{more}"

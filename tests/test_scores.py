@@ -1,0 +1,174 @@
+"""Rewards as functions: what they ask for, and what they say of a call that cannot be."""
+
+import asyncio
+
+import pytest
+
+import plaudit
+from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
+from plaudit.scores import Score, explain, reward, text_reward
+
+PENALTY = trl.get_repetition_penalty_reward()
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: PENALTY(completions=["a"]), "repetition_penalty_reward needs completion_ids"),
+        (lambda: PENALTY.scores(completions=["a"]), "repetition_penalty_reward needs"),
+        (lambda: explain(PENALTY, "a"), "needs completion_ids: pass completion_ids=…"),
+        (
+            lambda: trl.get_soft_overlong_punishment(9, 3)(completions=["a"]),
+            "soft_overlong_punishment_reward needs completion_ids",
+        ),
+        (
+            lambda: trl.get_cosine_scaled_reward(9)(completions=["a"]),
+            "cosine_scaled_reward needs solution and completion_ids",
+        ),
+        (lambda: trl.accuracy_reward(["a"]), "accuracy_reward needs solution: pass solution=…"),
+        (lambda: trl.accuracy_reward(), "accuracy_reward needs completions and solution"),
+        (lambda: canoe.influence_reward(["a"], ["a"]), "needs completions_long_answer"),
+        (lambda: vlm_r1.default_accuracy_reward("a"), "default_accuracy_reward needs sol"),
+        (
+            lambda: vlm_r1.cosine_reward.scores(["a"]),
+            "row 0: cosine_reward needs tokenizer and acc_reward",
+        ),
+        (
+            lambda: asyncio.run(trl.accuracy_reward_async(["a"])),
+            "accuracy_reward_async needs solution",
+        ),
+    ],
+)
+def test_a_reward_asks_for_its_columns_by_name(call, complaint):
+    with pytest.raises(TypeError, match=complaint):
+        call()
+
+
+def test_a_type_error_inside_a_reward_stays_what_it_is():
+    @reward
+    def faulty(completions, **kwargs):
+        return len(3)
+
+    with pytest.raises(TypeError, match="has no len"):
+        faulty(["a"])
+    with pytest.raises(TypeError, match="takes 1 positional argument but 2 were given"):
+        faulty(["a"], ["b"])
+
+
+def test_no_reward_complains_in_the_words_of_python():
+    for name, function in all_rewards().items():
+        if not hasattr(function, "scores"):
+            continue
+        try:
+            function.scores(completions=["a"])
+        except (TypeError, ValueError) as error:
+            assert "positional argument" not in str(error), name
+
+
+# --- explain --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "score",
+    [
+        lambda: explain(trl.accuracy_reward, r"\boxed{4}", "4"),
+        lambda: explain(trl.accuracy_reward, r"\boxed{4}", solution="4"),
+        lambda: explain(trl.accuracy_reward, completion=r"\boxed{4}", solution="4"),
+        lambda: explain(trl.accuracy_reward, r"\boxed{4}", None, solution="4"),
+        lambda: plaudit.explain(trl.accuracy_reward, r"\boxed{4}", solution=4, level=[1]),
+    ],
+)
+def test_a_row_is_given_by_place_or_by_name(score):
+    assert score().value == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (
+            lambda: explain(trl.accuracy_reward, "4", "4", solution="5"),
+            "got the solution twice: by its place, '4', and by its name, '5'",
+        ),
+        (lambda: explain(trl.accuracy_reward, "4", completion="5"), "the completion twice"),
+        (lambda: explain(trl.accuracy_reward), "explain needs the completion"),
+        (lambda: explain(trl.accuracy_reward, completions=["4"]), "takes one row, as completion=…"),
+        (lambda: explain(len, "4"), "is no plaudit reward"),
+        (
+            lambda: explain(trl.accuracy_reward_async, "4", "4"),
+            "accuracy_reward_async is for an event loop: explain the one without _async",
+        ),
+    ],
+)
+def test_a_row_that_cannot_be_explained(call, complaint):
+    with pytest.raises(TypeError, match=complaint):
+        call()
+
+
+# --- what functions of one's own give -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        (None, "mine must give a list with a Score for each completion, got NoneType"),
+        (1.0, "mine must give a list with a Score for each completion, got float"),
+        ([1.0], r"mine must give a Score for each completion, row 0 is float: 1\.0"),
+        (
+            [Score(1.0, "So."), None],
+            "mine must give a Score for each completion, row 1 is NoneType",
+        ),
+    ],
+)
+def test_a_reward_that_gives_no_scores(given, complaint):
+    @reward
+    def mine(completions, **kwargs):
+        return given
+
+    with pytest.raises(TypeError, match=complaint):
+        mine(["a", "b"])
+
+
+def test_a_text_reward_that_gives_no_score():
+    @text_reward
+    def mine(content):
+        return 1.0
+
+    with pytest.raises(TypeError, match="mine must give a Score"):
+        mine("a")
+
+
+# --- parameters -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("make", "complaint"),
+    [
+        (
+            lambda: trl.get_cosine_scaled_reward("4096"),
+            "max_len must be a whole number, got '4096'",
+        ),
+        (lambda: trl.get_cosine_scaled_reward(9.5), "max_len must be a whole number, got 9.5"),
+        (lambda: trl.get_cosine_scaled_reward(9, "x"), "min_value_wrong must be a number, got 'x'"),
+        (lambda: trl.get_cosine_scaled_reward(None), "max_len must be a whole number, got None"),
+        (lambda: trl.get_repetition_penalty_reward("3"), "ngram_size must be a whole number"),
+        (
+            lambda: trl.get_repetition_penalty_reward(3, float("nan")),
+            "max_penalty must be a number, got nan",
+        ),
+        (lambda: trl.get_soft_overlong_punishment(9, "3"), "soft_punish_cache must be a whole"),
+    ],
+)
+def test_a_parameter_must_be_a_number(make, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        make()
+
+
+@pytest.mark.parametrize("name", ["iou_threshold", "alpha", "beta", "gamma"])
+def test_a_setting_must_be_a_number(name):
+    with pytest.raises(TypeError, match=f"{name} must be a number, got str: '0.5'"):
+        vlm_r1.detection_score("a", "b", **{name: "0.5"})
+
+
+def test_delimiters_are_a_list():
+    with pytest.raises(TypeError, match=r"must be a list of texts: write \['</think>'\]"):
+        trl.reasoning_accuracy_reward(["a"], ["a"], reasoning_delimiters="</think>")
