@@ -109,7 +109,10 @@ def make_plan(
 
 
 def _limits() -> dict[str, float]:
-    settings = shared_judge().settings
+    try:
+        settings = shared_judge().settings
+    except ValueError as error:  # of the environment
+        raise InputError(str(error)) from error
     return {"deadline": settings.deadline, "memory": settings.memory}
 
 

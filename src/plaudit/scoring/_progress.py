@@ -65,7 +65,11 @@ class Progress:
 
 
 def _bar(out: TextIO, total: int) -> Any:
-    from tqdm import tqdm
+    """A bar; None where tqdm is not installed, which nothing but the bar needs."""
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError:
+        return None
 
     layout = "{percentage:3.0f}% |{bar}| {desc}"
     return tqdm(total=total, file=out, bar_format=layout, dynamic_ncols=True, leave=False)

@@ -63,7 +63,7 @@ def score_table(
     (1, (1, 1.0))
     """
     start = time.monotonic()
-    _check(engine, workers, limit)
+    _check(engine, workers, limit, ray_address)
     files = find_inputs(inputs, out)
     mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
     recipe = _with_columns(recipe, mapped)
@@ -76,9 +76,11 @@ def score_table(
         return folder.summary(time.monotonic() - start)
 
 
-def _check(engine: str, workers: int | None, limit: int | None) -> None:
+def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
+    if ray_address and engine != "ray":
+        raise InputError(f"--ray-address {ray_address} is of no use without --engine ray")
     for name, value in (("workers", workers), ("limit", limit)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
@@ -88,7 +90,10 @@ def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
-        raise InputError(str(error)) from error
+        needs = recipe.needs()
+        turned = [f"--column {c}={a}" for a, c in columns.items() if a not in needs and c in needs]
+        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
+        raise InputError(f"{error}{hint}") from error
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
