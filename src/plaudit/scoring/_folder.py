@@ -71,9 +71,11 @@ class OutputFolder:
 
     def __exit__(self, *_: object) -> None:
         if self._lock >= 0:
-            if self.is_finished or not next(self._progress.glob("part-*"), None):
-                shutil.rmtree(self._progress, ignore_errors=True)
-            os.close(self._lock)
+            try:
+                if self.is_finished or not next(self._progress.glob("part-*"), None):
+                    shutil.rmtree(self._progress, ignore_errors=True)
+            finally:
+                os.close(self._lock)
 
     def _locked(self) -> int:
         """A lock that the system takes back when the process ends, however it ends."""
@@ -81,9 +83,11 @@ class OutputFolder:
         lock = os.open(self._progress / "lock", os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        except OSError as error:
             os.close(lock)
-            raise InputError(f"another run is writing to {self.path}") from error
+            if isinstance(error, BlockingIOError):
+                raise InputError(f"another run is writing to {self.path}") from error
+            raise
         return lock
 
     def _clear(self) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
@@ -54,21 +54,24 @@ class Worker:
     """A process, and the task that it has, if any."""
 
     def __init__(self, plan: Plan) -> None:
-        here, there = socket.socketpair()
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[there.fileno()],
-            start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
-        )
-        there.close()
+        with ExitStack() as unless_started:
+            here, there = socket.socketpair()
+            unless_started.callback(here.close)
+            with there:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[there.fileno()],
+                    start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
+                )
+            unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: Task | None = None
         self._greeting: Plan | None = plan
 
-    def give(self, task: Task) -> None:
-        """Hand over a task. A worker that is gone is noticed when it is asked for the result."""
+    def give(self, task: Task) -> bool:
+        """Hand over a task, and say whether that went well."""
         self.task = task
         try:
             if self._greeting is not None:
@@ -76,7 +79,8 @@ class Worker:
                 self._greeting = None
             self.connection.send(task.chunk.packed())
         except OSError:
-            return
+            return False  # it is gone, or has half of a message: it is of no more use
+        return True
 
     def take(self) -> "ScoredChunk | str | None":
         """The result; None where the worker is dead."""
@@ -123,7 +127,8 @@ class _Pool:
         while self._fill(chunks) or self._busy():
             self._hand_out()
             self._fill(chunks)
-            for connection in wait([worker.connection for worker in self._busy()]):
+            busy = [worker.connection for worker in self._busy()]
+            for connection in wait(busy) if busy else ():  # none, where all have just died
                 worker = next(w for w in self._workers if w.connection is connection)
                 result = self._result_of(worker)
                 self._fill(chunks)
@@ -142,10 +147,21 @@ class _Pool:
     def _hand_out(self) -> None:
         idle = [worker for worker in self._workers if worker.task is None]
         wanted = min(len(self._ready) - len(idle), self._size - len(self._workers))
-        started = [Worker(self._plan) for _ in range(wanted)]  # all at once: it takes a second
-        self._workers += started
-        for worker in [*idle, *started][: len(self._ready)]:
-            worker.give(self._ready.popleft())
+        idle += [self._started() for _ in range(wanted)]  # all at once: it takes a second
+        for worker in idle[: len(self._ready)]:
+            task = self._ready.popleft()
+            if not worker.give(task):
+                self._bury(worker, task)
+
+    def _started(self) -> Worker:
+        try:
+            worker = Worker(self._plan)
+        except OSError as error:
+            fewer = "try fewer --workers. " if self._size > 1 else ""
+            why = f"cannot start a worker: {error.strerror}"
+            raise StoppedError(f"{why}; {fewer}{GO_ON}") from error
+        self._workers.append(worker)
+        return worker
 
     def _result_of(self, worker: Worker) -> ScoredChunk | None:
         task = worker.task

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -9,9 +10,9 @@ from typing import Any, TextIO
 import plaudit
 from plaudit.recipes import Recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
-from plaudit.scoring._errors import InputError, RejectedRowError
+from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
 from plaudit.scoring._first_parts import FirstParts
-from plaudit.scoring._folder import OutputFolder
+from plaudit.scoring._folder import GO_ON, OutputFolder
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import Plan, make_plan
@@ -64,16 +65,31 @@ def score_table(
     """
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
-    files = find_inputs(inputs, out)
-    mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
-    recipe = _with_columns(recipe, mapped)
-    plan = make_plan(files, recipe, completions, group)
-    manifest = _manifest(files, plan, limit)
-    with OutputFolder(out, manifest, overwrite) as folder:
-        if not folder.is_finished:
-            run = _Run(folder, files, plan, strict, progress, limit)
-            folder.finish(run.parts(engine, workers, ray_address))
-        return folder.summary(time.monotonic() - start)
+    with _trouble_of_the_machine():
+        files = find_inputs(inputs, out)
+        mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
+        recipe = _with_columns(recipe, mapped)
+        plan = make_plan(files, recipe, completions, group)
+        manifest = _manifest(files, plan, limit)
+        with OutputFolder(out, manifest, overwrite) as folder:
+            if not folder.is_finished:
+                run = _Run(folder, files, plan, strict, progress, limit)
+                folder.finish(run.parts(engine, workers, ray_address))
+            return folder.summary(time.monotonic() - start)
+
+
+@contextmanager
+def _trouble_of_the_machine() -> Iterator[None]:
+    """Say of what the machine lacks for a moment, wherever it shows, that the run can go on."""
+    try:
+        yield
+    except MemoryError as error:
+        raise StoppedError(f"there is too little memory. {GO_ON}") from error
+    except BrokenPipeError:
+        raise  # nobody reads what is said
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise StoppedError(f"cannot go on: {error.strerror or error}{where}. {GO_ON}") from error
 
 
 def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
