@@ -233,6 +233,13 @@ def test_no_command_shows_the_help(capsys):
     assert "plaudit try trl.accuracy_reward" in err
 
 
+def test_the_package_can_be_run_as_a_module():
+    ended = subprocess.run(
+        [sys.executable, "-m", "plaudit", "--version"], capture_output=True, text=True
+    )
+    assert (ended.returncode, ended.stdout) == (0, f"plaudit {plaudit.__version__}\n")
+
+
 def test_version(capsys):
     assert run(capsys, "--version") == (0, f"plaudit {plaudit.__version__}\n", "")
 

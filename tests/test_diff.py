@@ -65,7 +65,7 @@ def write_run(folder, rows, components=("accuracy", "form"), parts=2, inputs=("i
         table = pa.Table.from_pylist(rows[part * size : (part + 1) * size], schema)
         pq.write_table(table, folder / f"part-{part:05}.parquet")
     about = {"recipe": "", "components": list(components), "inputs": list(inputs)}
-    (folder / "run.json").write_text(json.dumps(about))
+    (folder / "_run.json").write_text(json.dumps(about))
     return folder
 
 
@@ -199,10 +199,10 @@ def test_what_is_no_run(two, tmp_path):
     with pytest.raises(ValueError, match=r"there is no folder .*none"):
         compare(a, tmp_path / "none")
     (tmp_path / "bare").mkdir()
-    with pytest.raises(ValueError, match=r"bare has no run.json"):
+    with pytest.raises(ValueError, match=r"bare has no _run.json"):
         compare(a, tmp_path / "bare")
-    (tmp_path / "bare" / "run.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"run.json names no components"):
+    (tmp_path / "bare" / "_run.json").write_text("{}")
+    with pytest.raises(ValueError, match=r"_run.json names no components"):
         compare(a, tmp_path / "bare")
 
 

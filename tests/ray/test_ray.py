@@ -147,10 +147,10 @@ def test_a_run_that_began_on_one_machine_goes_on_on_ray(tmp_path, cluster, table
     score_table([table], recipe, tmp_path / "whole")
     out = tmp_path / "out"
     score_table([table], recipe, out)
-    run = json.loads((out / "run.json").read_text())
+    run = json.loads((out / "_run.json").read_text())
     results = ("parts", "rows", "rejected", "statuses", "values")
     left = {name: value for name, value in run.items() if name not in results}
-    (out / "run.json").write_text(json.dumps({**left, "finished": False}))
+    (out / "_run.json").write_text(json.dumps({**left, "finished": False}))
     (out / "part-00003.parquet").unlink()
     ray.init(address=cluster.address, log_to_driver=False)
     score_table([table], recipe, out, engine="ray")

@@ -21,6 +21,9 @@ REASON = pa.struct(
         ("answer", pa.string()),
         ("gold", pa.string()),
         ("why", pa.string()),
+        ("right", pa.bool_()),
+        ("ungated", pa.float64()),
+        ("gold_in_part", pa.bool_()),
     ]
 )
 MATH = ["accuracy_reward", "think_format_reward", "repetition_penalty"]
@@ -29,9 +32,18 @@ HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window
 WORDS = "so we add the two and carry one hence it must be that both sides are equal again".split()
 
 
-def reason(component, value, status="scored", answer=None, gold=None, why="", method=""):
+# What the rewards that compare say of what is right; others say nothing.
+RIGHT = {
+    "equal": True,
+    **dict.fromkeys(["different", "no_answer", "timeout", "limit", "error"], False),
+}
+
+
+def reason(component, value, status="scored", answer=None, gold=None, why="", method="", **more):
     """Why a component has its value, as it is written."""
+    known = {"right": RIGHT.get(status), "ungated": None, "gold_in_part": False, **more}
     return {
+        **known,
         "component": component,
         "value": value,
         "status": status,
@@ -51,9 +63,9 @@ def write_folder(folder, rows, components, rejected=(), part_rows=50_000, **run)
         table = pa.Table.from_pylist(rows[start : start + part_rows], schema=schema)
         pq.write_table(table, folder / f"part-{part:05}.parquet")
     run = {"components": components, "recipe": RECIPE, "inputs": ["rollouts.jsonl"], **run}
-    (folder / "run.json").write_text(json.dumps(run), encoding="utf-8")
+    (folder / "_run.json").write_text(json.dumps(run), encoding="utf-8")
     lines = "".join(json.dumps(line) + "\n" for line in rejected)
-    (folder / "rejected.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "_rejected.jsonl").write_text(lines, encoding="utf-8")
     return folder
 
 

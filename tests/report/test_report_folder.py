@@ -28,8 +28,8 @@ def refused(folder):
 
 def test_what_is_no_scored_folder_is_refused_in_one_line(tmp_path):
     assert "no folder" in refused(tmp_path / "nowhere")
-    assert "no run.json" in refused(tmp_path)
-    run = tmp_path / "run.json"
+    assert "no _run.json" in refused(tmp_path)
+    run = tmp_path / "_run.json"
     run.write_text("{broken")
     assert "cannot read" in refused(tmp_path)
     run.write_text("[]")
@@ -89,6 +89,24 @@ def test_a_run_names_its_columns(tmp_path):
     assert open_folder(folder).gold == "solution"
 
 
+def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
+    folder = write_folder(tmp_path, [hostile_row()], ["accuracy_reward"])
+    part = folder / "part-00000.parquet"
+    table = pq.read_table(part)
+    names = ("component", "value", "status", "method", "answer", "gold", "why")
+    plain = [
+        [{n: one[n] for n in names} for one in row] for row in table["explanation"].to_pylist()
+    ]
+    place = table.schema.get_field_index("explanation")
+    pq.write_table(table.set_column(place, "explanation", [plain]), part)
+    assert refused(folder) == (
+        f"{part} was written by an earlier plaudit: its explanations have no gold_in_part and no "
+        "right; score the table again, with --overwrite"
+    )
+    (folder / "_run.json").rename(folder / "run.json")
+    assert "has no _run.json: an earlier plaudit wrote it: score the table again" in refused(folder)
+
+
 def test_without_a_completion_there_is_no_length(tmp_path):
     row = {name: v for name, v in hostile_row().items() if name != "completion"}
     folder = open_folder(write_folder(tmp_path, [row], ["accuracy_reward"]))
@@ -122,7 +140,7 @@ def test_answers_that_equal_the_gold_are_one(tmp_path):
 def test_rejected_rows_are_counted_and_shown(tmp_path):
     assert rejected_of(tmp_path).count == 0
     lines = [json.dumps({"line": n, "reason": "no"}) for n in range(30)]
-    (tmp_path / "rejected.jsonl").write_text("\n".join(["{broken", "", "[1]", *lines]))
+    (tmp_path / "_rejected.jsonl").write_text("\n".join(["{broken", "", "[1]", *lines]))
     found = rejected_of(tmp_path)
     assert found.count == 32
     assert found.examples[:3] == [

@@ -53,7 +53,7 @@ def scripts_of(page):
 @pytest.mark.usefixtures("whole")
 def test_a_page_and_its_charts_are_written(sums):
     page = write_report(sums)
-    assert page == sums / "report" / "index.html"
+    assert page == sums / "_report" / "index.html"
     assert 900_000 < page.stat().st_size < 1_500_000
     names = {file.stem for file in page.parent.glob("*.png")}
     assert names == {
@@ -85,7 +85,7 @@ def test_nothing_on_the_page_is_fetched(sums):
     assert "default-src 'none'" in text
     links = re.findall(r"(?:src|href)=\"([^\"]*)\"", text)
     assert [link for link in links if not link.startswith(("#", "data:"))] == []
-    for script in scripts_of(sums / "report" / "index.html"):
+    for script in scripts_of(sums / "_report" / "index.html"):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in text
 
@@ -106,9 +106,9 @@ def test_the_table_holds_rows_as_they_are(sums):
     assert strings[data["prompt"][0]] == row["prompt"]
     assert strings[data["gold"][0]] == row["solution"]
     assert data["values"][0] == [row[name] for name in MATH]
-    value, *rest = data["reasons"][0][0]
+    value, *rest, ungated = data["reasons"][0][0]
     because = row["explanation"][0]
-    assert value == because["value"]
+    assert (value, ungated) == (because["value"], None)
     fields = ("component", "status", "method", "answer", "gold", "why")
     assert [strings[place] for place in rest] == [because[name] for name in fields]
 
@@ -186,8 +186,11 @@ def test_an_unfinished_run_says_so(tmp_path):
 
 def test_what_is_right_can_be_chosen(sums):
     assert "<code>accuracy_reward</code>" in text_of(write_report(sums))
-    chosen = write_report(sums, correct="think_format_reward")
-    assert "<code>think_format_reward</code>" in text_of(chosen)
+    assert "<code>accuracy_reward</code>" in text_of(write_report(sums, correct=MATH[0]))
+    with pytest.raises(
+        ReportError, match=r"think_format_reward does not say which .*: choose accuracy_reward, or"
+    ):
+        write_report(sums, correct="think_format_reward")
     with pytest.raises(ReportError, match="no component is called 'accuracy'; there are acc"):
         write_report(sums, correct="accuracy")
 

@@ -87,17 +87,55 @@ def test_means_and_variances_of_groups_are_those_of_plain_computation(rows, summ
         assert groups.right[place] == sum(bool(row["accuracy_reward"]) for row in members)
 
 
+def shares_of(tmp_path, *groups):
+    """The shares of groups that are given by what is right in each."""
+    rows = [
+        {
+            "row_id": place,
+            "group_id": str(number),
+            "accuracy": float(bool(right)),
+            "total": float(bool(right)),
+            "status": "scored",
+            "explanation": [
+                reason("accuracy", float(bool(right)), right=None if right is None else bool(right))
+            ],
+        }
+        for place, (number, right) in enumerate(
+            (number, right) for number, group in enumerate(groups) for right in group
+        )
+    ]
+    folder = open_folder(write_folder(tmp_path, rows, ["accuracy"]))
+    found = summary_of(numbers_of(folder, "accuracy"), "accuracy").right_shares
+    return {share.label: (share.count, share.mixed) for share in found}
+
+
+def test_groups_of_one_size_are_shown_by_single_completions(tmp_path):
+    assert shares_of(tmp_path, [1, 0, 0], [1, 0, 1], [0, 0, 1], [1, 1, 1], [0, 0, 0]) == {
+        "0/3": (1, False),
+        "1/3": (2, True),
+        "2/3": (1, True),
+        "3/3": (1, False),
+    }
+
+
+def test_groups_of_different_sizes_are_shown_by_their_shares(tmp_path):
+    """Most have one completion: a group of four with two right ones is not among "1/1"."""
+    groups = [[1], [0], [1], [1, 1, 0, 0], [1, *[0] * 19], [*[1] * 19, 0], [1] * 7, [None]]
+    shares = shares_of(tmp_path, *groups)
+    filled = {label: count for label, (count, _) in shares.items() if count}
+    assert filled == {"none": 1, "0–10%": 1, "50–60%": 1, "90–100%": 1, "all": 3}
+    assert [mixed for _, mixed in shares.values()] == [False, *[True] * 10, False]
+
+
 def test_shares_of_right_completions_count_every_judged_group(summary):
     shares = summary.right_shares
-    assert [share.label for share in shares] == ["0/6", "1/6", "2/6", "3/6", "4/6", "5/6", "6/6"]
     assert sum(share.count for share in shares) == (summary.groups.judged > 0).sum()
-    assert [share.mixed for share in shares] == [False, *[True] * 5, False]
 
 
 def test_large_groups_are_shown_by_tenths(tmp_path):
     folder = write_folder(tmp_path, math_rows(320, group=32), MATH)
     shares = summary_of(numbers_of(open_folder(folder), MATH[0]), MATH[0]).right_shares
-    assert [share.label for share in shares[:3]] == ["none", "10%", "20%"]
+    assert [share.label for share in shares[:3]] == ["none", "0–10%", "10–20%"]
     assert shares[-1].label == "all"
 
 

@@ -17,7 +17,7 @@ def scored(folder: Path) -> pa.Table:
 
 
 def rejected(folder: Path) -> list[dict]:
-    return [json.loads(line) for line in (folder / "rejected.jsonl").read_text().splitlines()]
+    return [json.loads(line) for line in (folder / "_rejected.jsonl").read_text().splitlines()]
 
 
 def content(folder: Path) -> dict[str, bytes]:

@@ -2,6 +2,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 
 import pytest
@@ -34,7 +36,7 @@ def test_a_file_is_scored_and_summed_up(tmp_path, rows, capsys, monkeypatch):
         "  status                     scored 12\n"
     )
     assert "rows/s" in err
-    run_json = json.loads((tmp_path / "scored" / "run.json").read_text())
+    run_json = json.loads((tmp_path / "scored" / "_run.json").read_text())
     assert run_json["components"] == ["reasoning_accuracy_reward", "think_format_reward"]
     assert run_json["inputs"][0]["path"] == "a.jsonl"
     assert (run_json["finished"], run_json["rows"]) == (True, 12)
@@ -67,7 +69,7 @@ def test_rejected_rows_have_an_exit_code_of_their_own(tmp_path, rows, recipe_fil
     )
     code, out, _ = run(capsys, *asked)
     assert code == 3
-    assert f"1 row rejected, see {tmp_path}/out/rejected.jsonl" in out
+    assert f"1 row rejected, see {tmp_path}/out/_rejected.jsonl" in out
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,86 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys, arguments, said):
     assert (code, out) == (2, "")
     assert said in err
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], 'did you mean "gold"? Then say --column solution=gold on the command line'),
+        ([], 'The columns are "completion", "gold"'),
+        (["--column", "gold=solution"], "did you mean --column solution=gold?"),
+        (["--column", "solution=gold", "--group", "id"], "(--group); there is completion, gold"),
+        (["--ray-address", "auto"], "--ray-address auto is of no use without --engine ray"),
+        (["--completions", "text"], 'there is no column "text", with what the model wrote'),
+    ],
+)
+def test_a_column_that_is_not_there_is_asked_for_by_the_option_that_names_it(
+    tmp_path, capsys, options, said
+):
+    file = jsonl(tmp_path / "a.jsonl", [{"completion": "4", "gold": "4"}])
+    asked = (file, "--recipe", "trl-math", "--out", tmp_path / "out", *options)
+    code, out, err = run(capsys, *asked)
+    assert (code, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_the_column_of_completions_is_asked_for_in_the_same_way(tmp_path, capsys):
+    file = jsonl(tmp_path / "a.jsonl", [{"response": "4", "solution": "4"}])
+    code, _, err = run(capsys, file, "--recipe", "trl-math", "--out", tmp_path / "out")
+    assert code == 2
+    assert "Then say --completions response on the command line" in err
+
+
+def test_a_limit_in_the_environment_that_is_none_is_said_in_one_line(tmp_path, rows):
+    file = jsonl(tmp_path / "a.jsonl", rows)
+    asked = ["score", file, "--recipe", "trl-math", "--out", tmp_path / "out"]
+    ended = subprocess.run(
+        [sys.executable, "-m", "plaudit", *asked],
+        env={**os.environ, "PLAUDIT_DEADLINE": "soon"},
+        capture_output=True,
+        text=True,
+    )
+    said = "plaudit: PLAUDIT_DEADLINE must be a number, got 'soon'\n"
+    assert (ended.returncode, ended.stdout, ended.stderr) == (2, "", said)
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (["score", "a", "--recipe", "r", "--out", "o"], "pip install 'plaudit[score]'"),
+        (["diff", "a", "b"], "pip install 'plaudit[score]'"),
+        (["report", "a"], "pip install 'plaudit[report]'"),
+    ],
+)
+def test_without_pyarrow_every_command_says_what_to_install(command, said):
+    start = "import sys; sys.modules['pyarrow'] = None; from plaudit.cli import main; "
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{start}sys.exit(main({command!r}))"],
+        capture_output=True,
+        text=True,
+    )
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
+
+
+def test_without_pyarrow_the_library_says_what_to_install():
+    start = "import sys; sys.modules['pyarrow'] = None; import plaudit.scoring"
+    ended = subprocess.run([sys.executable, "-c", start], capture_output=True, text=True)
+    assert ended.stderr.splitlines()[-1] == (
+        "ModuleNotFoundError: plaudit.scoring needs pyarrow: pip install 'plaudit[score]'"
+    )
+
+
+def test_without_tqdm_there_is_no_bar(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    monkeypatch.setattr(progress_module, "EVERY", 0.0)
+    terminal = Terminal()
+    progress = Progress(terminal, 1000)
+    progress.scored(100, 2, {"limit": 1, "scored": 99}, 100)
+    progress.close()
+    assert terminal.getvalue().startswith("plaudit: 10%, 100 rows")
 
 
 @pytest.mark.parametrize(

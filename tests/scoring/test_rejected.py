@@ -9,7 +9,7 @@ import pytest
 from tables import jsonl, rejected, scored
 
 import plaudit.scoring._readers
-from plaudit.scoring import InputError, RejectedRowError, score_table
+from plaudit.scoring import InputError, RejectedRowError, StoppedError, score_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -74,7 +74,7 @@ def test_strict_stops_at_the_first_bad_row_and_can_go_on_without(tmp_path, recip
     for _ in range(2):
         with pytest.raises(RejectedRowError, match=r"a.jsonl, line 101: it is no JSON"):
             score_table([tmp_path / "a.jsonl"], recipe, tmp_path / "out", strict=True)
-    assert not (tmp_path / "out" / "rejected.jsonl").exists()
+    assert not (tmp_path / "out" / "_rejected.jsonl").exists()
     summary = score_table([tmp_path / "a.jsonl"], recipe, tmp_path / "out")
     assert (summary.rows, summary.rejected) == (2998, 2)
     assert [bad["line"] for bad in rejected(tmp_path / "out")] == [101, 2001]
@@ -112,8 +112,16 @@ def test_one_bad_completion_in_a_list_costs_no_other(tmp_path, recipe):
     assert scored(tmp_path / "out")["row_id"].to_pylist() == [0, 2]
 
 
-def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
+def test_golds_of_which_a_reward_takes_none_stop_the_run(tmp_path, recipe):
     rows = [{**GOOD, "solution": {"n": n}} for n in range(3)]
+    with pytest.raises(
+        StoppedError, match=r"every row fails in the same way(.|\n)*\{'n': 0\} \(in"
+    ):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
+
+
+def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
+    rows = [{**GOOD, "completion": None} for n in range(3)]
     summary = score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
     assert (summary.rows, summary.rejected, summary.parts) == (0, 3, 1)
     assert scored(tmp_path / "out").num_rows == 0

@@ -94,7 +94,7 @@ def test_killed_at_three_moments_it_ends_with_the_same_bytes(tmp_path, slow):
         while any(map(is_alive, workers)) and time.monotonic() < end:
             time.sleep(0.01)
         assert not any(map(is_alive, workers))
-        assert not json.loads((tmp_path / "killed" / "run.json").read_text())["finished"]
+        assert not json.loads((tmp_path / "killed" / "_run.json").read_text())["finished"]
     last = started(slow, tmp_path / "killed")
     last.communicate()
     assert last.returncode == 3
@@ -114,7 +114,7 @@ def test_an_interrupt_says_how_to_go_on(tmp_path, slow):
         "run the same command again, and it goes on."
     )
     assert "Traceback" not in err
-    assert not (tmp_path / "out" / "rejected.jsonl").exists()
+    assert not (tmp_path / "out" / "_rejected.jsonl").exists()
 
 
 def test_two_runs_cannot_write_to_one_folder(tmp_path, slow, rows, recipe):
@@ -156,11 +156,20 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
     assert summary.rows == 12
     assert scored(out).num_rows == 12
     assert sorted(path.name for path in out.iterdir()) == [
+        "_rejected.jsonl",
+        "_run.json",
         "notes.txt",
         "part-00000.parquet",
-        "rejected.jsonl",
-        "run.json",
     ]
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_run_that_wrote_no_part_is_in_nobodys_way(tmp_path, rows, recipe):
+    file = jsonl(tmp_path / "a.jsonl", [{**row, "solution": {"n": 1}} for row in rows])
+    with pytest.raises(StoppedError, match="every row fails in the same way"):
+        score_table([file], recipe, tmp_path / "out")
+    other = Recipe("other", (Component("format", "trl.think_format_reward"),))
+    assert score_table([file], other, tmp_path / "out").rows == 12
 
 
 @pytest.mark.usefixtures("in_process")
@@ -168,10 +177,10 @@ def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", rows)
     out = tmp_path / "out"
     score_table([file], recipe, out)
-    (out / "run.json").write_text("{")
+    (out / "_run.json").write_text("{")
     with pytest.raises(InputError, match="holds another run: plaudit, recipe"):
         score_table([file], recipe, out)
-    (out / "run.json").unlink()
+    (out / "_run.json").unlink()
     with pytest.raises(InputError, match="parts of no run"):
         score_table([file], recipe, out)
     assert score_table([file], recipe, out, overwrite=True).rows == 12

@@ -129,7 +129,7 @@ def test_names_of_columns_can_be_given(tmp_path, recipe):
     )
     assert summary.values["accuracy"] == (2, 1.0)
     assert (
-        json.loads((tmp_path / "out" / "run.json").read_text())["completion_column"] == "response"
+        json.loads((tmp_path / "out" / "_run.json").read_text())["completion_column"] == "response"
     )
     with pytest.raises(InputError, match=r'no reward takes "solutoin"; did you mean "solution"'):
         score_table([file], recipe, tmp_path / "out", columns={"solutoin": "gold"})

@@ -73,7 +73,10 @@ def test_a_worker_that_dies_is_replaced_and_its_chunk_scored_again(tmp_path, rew
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("dies", "with exit code 7"),
+        (
+            "dies",
+            "with exit code 7: something ended the process, such as os._exit in a reward",
+        ),
         ("is_killed", "by signal 9: perhaps there is too little memory, then try fewer --workers"),
         ("terminates", "by signal 15"),
     ],
@@ -136,7 +139,7 @@ def test_every_core_has_a_worker(monkeypatch):
 def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{"completion": r"\boxed{4}", "solution": "4"}])
     score_table([file], recipe, tmp_path / "out")
-    limits = json.loads((tmp_path / "out" / "run.json").read_text())["limits"]
+    limits = json.loads((tmp_path / "out" / "_run.json").read_text())["limits"]
     assert limits == {"deadline": 5.0, "memory": 1024}
     plaudit.configure(deadline=2.5)
     try:

@@ -18,9 +18,10 @@
 A recipe is one callable over a batch: it gives each component's score, the total and the reasons.
 """
 
+from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._columns import guess
 from plaudit.recipes._component import Component
 from plaudit.recipes._files import load, presets
 from plaudit.recipes._recipe import Recipe, RowScore
 
-__all__ = ["Component", "Recipe", "RowScore", "guess", "load", "presets"]
+__all__ = ["BrokenRewardError", "Component", "Recipe", "RowScore", "guess", "load", "presets"]

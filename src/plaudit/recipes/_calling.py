@@ -9,6 +9,7 @@ from typing import Any
 
 from plaudit.completions import rows_of, same_length
 from plaudit.golds import as_latex
+from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._found import IN_A_BATCH, arguments_of, check_params, reward_of
 from plaudit.recipes._names import quoted
 from plaudit.rewards import ALSO_NEEDED
@@ -85,7 +86,12 @@ class Calling:
         passed |= {name: [value] * len(completions) for name, value in self.constants.items()}
         if self.golds == "latex" and "solution" in passed:
             passed["solution"] = [as_latex(one) for one in rows_of(passed["solution"], "solution")]
-        return {name: v for name, v in passed.items() if self.is_open or name in self.named}
+        # A list of its own each: what one reward sorts or empties is not what the next one gets.
+        return {
+            name: list(v) if isinstance(v, list) else v
+            for name, v in passed.items()
+            if self.is_open or name in self.named
+        }
 
     def _columns(self, columns: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
         taken = self.takes | set(mapping) if self.takes_any else self.takes
@@ -96,26 +102,40 @@ class Calling:
         }
         return {name: column for name, column in found.items() if column is not None}
 
-    def _scores(self, rows: int, given: Iterable[Any]) -> list[Score]:
-        scores = [
-            one if isinstance(one, Score) else _score(one, self.label, row)
-            for row, one in enumerate(given)
-        ]
+    def _scores(self, rows: int, given: Any) -> list[Score]:
+        try:
+            each = iter(given)
+        except TypeError as error:
+            wanted = f"a list with a number for each of the {rows} completions"
+            got = f"{type(given).__name__}: {given!r:.80}"
+            raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}") from error
+        scores = [_score(one, self.label, row) for row, one in enumerate(each)]
         if len(scores) != rows:
-            raise ValueError(f"{self.label} gave {len(scores)} values for {rows} completions")
+            gave = f"{self.label} gave {len(scores)} values for {rows} completions"
+            raise BrokenRewardError(f"{gave}: it must give one for each")
         return scores
 
 
 def _score(value: Any, label: str, row: int) -> Score:
     """The score of a function that gives values alone; not a number is skipped, as by TRL."""
-    try:
-        number = None if value is None else float(value)
-    except (TypeError, ValueError) as error:
-        got = f"{type(value).__name__}: {value!r:.80}"
-        raise TypeError(f"{label} must give numbers, row {row} is {got}") from error
+    if isinstance(value, Score):
+        _number(value.value, label, row)
+        return value
+    number = _number(value, label, row)
     if number is None or isnan(number):
         return Score(None, f"{label} skips the row.", method=label)
     return Score(number, f"{label} gives {number:g}.", method=label)
+
+
+def _number(value: Any, label: str, row: int) -> float | None:
+    """A value as a number. Text is none, though Python would read one out of it."""
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError("text is no number")
+        return None if value is None else float(value)
+    except (TypeError, ValueError, OverflowError) as error:
+        got = f"{type(value).__name__}: {value!r:.80}"
+        raise BrokenRewardError(f"{label} must give numbers, row {row} is {got}") from error
 
 
 def calling_of(

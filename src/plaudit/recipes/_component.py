@@ -114,7 +114,7 @@ class Component:
     def _named_in_errors(self) -> Iterator[None]:
         try:
             yield
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             error.add_note(f"in {self.name} ({self.reward})")
             raise
 

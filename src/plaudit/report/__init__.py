@@ -1,7 +1,7 @@
 """A scored folder -> one page and its charts, which need no network.
 
-    DIR/report/index.html   the page: numbers, charts, examples, and a table of rows
-    DIR/report/*.png        the charts
+    DIR/_report/index.html   the page: numbers, charts, examples, and a table of rows
+    DIR/_report/*.png        the charts
 
 Numbers are over every row. The page holds a bounded number of rows, always the same ones, and of
 very long texts the beginning and the end; it says so where it is so.
@@ -32,20 +32,21 @@ def write_report(
 ) -> Path:
     """Write the report of a scored folder, and return the path of its page.
 
-    out: the folder to write, DIR/report unless told
+    out: the folder to write, DIR/_report unless told
     rows: how many rows the page's table holds at most
-    correct: the component that decides what is right, by being above 0; unless told the first
-        whose name contains "accuracy", else the first
+    correct: the component that decides what is right; unless told, of those that say so, the
+        first whose name contains "accuracy", else the first
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> folder = Path(tempfile.mkdtemp())
     >>> reason = {"component": "accuracy_reward", "value": 1.0, "status": "equal", "answer": "4",
-    ...           "gold": "4", "method": "same text", "why": "4 is equal to the gold 4."}
+    ...           "gold": "4", "method": "same text", "why": "4 is equal to the gold 4.",
+    ...           "right": True, "ungated": None, "gold_in_part": False}
     >>> row = {"row_id": 0, "group_id": "a", "prompt": "2 + 2?", "completion": "It is 4.",
     ...        "accuracy_reward": 1.0, "total": 1.0, "status": "scored", "explanation": [reason]}
     >>> pq.write_table(pa.Table.from_pylist([row]), folder / "part-00000.parquet")
-    >>> _ = (folder / "run.json").write_text(json.dumps({"components": ["accuracy_reward"]}))
+    >>> _ = (folder / "_run.json").write_text(json.dumps({"components": ["accuracy_reward"]}))
     >>> page = write_report(folder)
     >>> page.name, sorted(file.name for file in page.parent.glob("*.png"))[:2]
     ('index.html', ['at-k.png', 'component-01-accuracy_reward.png'])
@@ -62,7 +63,7 @@ def write_report(
             f"a report needs {missing.name}: pip install 'plaudit[report]'"
         ) from missing
     try:
-        return write(directory, out or directory / "report", rows, correct)
+        return write(directory, out or directory / "_report", rows, correct)
     except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:
@@ -79,7 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     500
     """
     parser.add_argument("directory", metavar="DIR", type=Path, help="what `plaudit score` wrote")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="where to write; else DIR/report")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="where to write; else DIR/_report")
     parser.add_argument(
         "--rows",
         metavar="N",
@@ -90,8 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--correct",
         metavar="COMPONENT",
-        help="what decides that a row is right, by being above 0; "
-        'else the first whose name contains "accuracy", else the first',
+        help="what decides that a row is right; else the first that says so and whose name "
+        'contains "accuracy", else the first that says so',
     )
 
 

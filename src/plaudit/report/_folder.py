@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from plaudit.completions import text_of
 from plaudit.extract import json_items
@@ -64,8 +65,10 @@ class Numbers:
 
     groups, statuses: places in group_names and in status_names
     lengths: in `unit`, tokens where the run has them, else characters
-    answers: by the component that decides what is right; equal ones have the same number
+    right: 1 and 0 by the component that decides what is right; NaN where it does not say
+    answers: by the same component; equal ones have the same number
     component_statuses: how many rows have a status, by (component, status)
+    golds_in_part: how many rows have a gold of which only a part was read
     """
 
     row_ids: Array
@@ -78,8 +81,10 @@ class Numbers:
     lengths: Array
     unit: str
     characters: Array
+    right: Array
     answers: Array
     component_statuses: dict[tuple[str, str], int]
+    golds_in_part: int
 
 
 def open_folder(directory: Path) -> Folder:
@@ -88,6 +93,7 @@ def open_folder(directory: Path) -> Folder:
     if not scored.parts:
         raise InputError(f"{directory} has no part-*.parquet: did `plaudit score` write rows?")
     run, columns = scored.run, scored.columns(*_NEEDED, *scored.components)
+    _check_explained(scored)
 
     def first(*names: object) -> str | None:
         return next((str(name) for name in names if name in columns), None)
@@ -102,6 +108,43 @@ def open_folder(directory: Path) -> Folder:
     )
 
 
+def _check_explained(scored: ScoredFolder) -> None:
+    """Raise where the run does not say which rows are right: it cannot be guessed from values."""
+    for part in scored.parts:
+        kind = pq.read_schema(part).field("explanation").type
+        known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()
+        if missing := sorted({"right", "gold_in_part"} - known):
+            raise InputError(
+                f"{part} was written by an earlier plaudit: its explanations have no "
+                f"{' and no '.join(missing)}; score the table again, with --overwrite"
+            )
+
+
+def deciding(folder: Folder, wanted: str | None) -> str | None:
+    """The component that says what is right; None where none does.
+
+    That is the one that is wanted, else the first whose name contains "accuracy", else the first.
+    """
+    names = folder.components
+    if wanted is not None and wanted not in names:
+        raise InputError(f"no component is called {wanted!r}; there are {', '.join(names)}")
+    saying: set[str] = set()
+    for _, batch in folder.scored.batches(["explanation"]):
+        entries = _explained(batch["explanation"]).entries
+        says = entries.filter(pc.is_valid(pc.struct_field(entries, "right")))
+        saying |= set(pc.struct_field(says, "component").unique().to_pylist())
+        if wanted in saying or (wanted is None and saying):
+            break
+    known = [name for name in names if name in saying]
+    if wanted is not None and wanted not in saying:
+        others = f"choose {' or '.join(known)}, or " if known else ""
+        raise InputError(
+            f"{wanted} does not say which rows are right: {others}give it `right = 1.0`, or "
+            "whichever value is enough, in the recipe, and score the table again"
+        )
+    return wanted or next((n for n in known if "accuracy" in n), known[0] if known else None)
+
+
 def _column_of(argument: str, recipe: object) -> object:
     """The column that a recipe takes an argument from, where it says so."""
     try:
@@ -112,8 +155,8 @@ def _column_of(argument: str, recipe: object) -> object:
 
 
 def rejected_of(directory: Path) -> Rejected:
-    """What `rejected.jsonl` holds; a line that is broken itself counts, too."""
-    file = directory / "rejected.jsonl"
+    """What `_rejected.jsonl` holds; a line that is broken itself counts, too."""
+    file = directory / "_rejected.jsonl"
     if not file.is_file():
         return Rejected(0, [])
     count = 0
@@ -135,12 +178,13 @@ def _rejected_example(line: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"reason": line.strip()[:500]}
 
 
-def numbers_of(folder: Folder, correct: str) -> Numbers:
-    """Read the numbers of every row; `correct` is the component whose answers vote."""
+def numbers_of(folder: Folder, correct: str | None) -> Numbers:
+    """Read the numbers of every row; `correct` is the component that says what is right."""
     completion, tokens = folder.completion, folder.tokens
     wanted = [*_NEEDED, *folder.components, *filter(None, (completion, tokens))]
     groups, statuses = _Codes(), _Codes()
     counts: Counter[tuple[str, str]] = Counter()
+    in_part = 0
     columns: dict[str, list[Array]] = {}
     for _, batch in folder.scored.batches(wanted):
         read = {name: _floats(batch[name]) for name in ("total", *folder.components)}
@@ -150,7 +194,8 @@ def numbers_of(folder: Folder, correct: str) -> Numbers:
         read["characters"] = _characters(batch[completion] if completion else None, len(batch))
         read["length"] = _token_counts(batch[tokens]) if tokens else read["characters"]
         explained = _explained(batch["explanation"])
-        read["answer"] = _answers(explained, correct, len(batch))
+        read["right"], read["answer"] = _right_and_answers(explained, correct, len(batch))
+        in_part += _golds_in_part(explained)
         counts.update(_statuses_of(explained))
         for name, values in read.items():
             columns.setdefault(name, []).append(values)
@@ -167,8 +212,10 @@ def numbers_of(folder: Folder, correct: str) -> Numbers:
         lengths=whole.get("length", none.astype(np.int64)),
         unit="tokens" if tokens else "characters",
         characters=whole.get("characters", none.astype(np.int64)),
+        right=whole.get("right", none),
         answers=whole.get("answer", none.astype(np.int64)),
         component_statuses=dict(counts),
+        golds_in_part=in_part,
     )
 
 
@@ -280,19 +327,26 @@ def _statuses_of(explained: _Explained) -> Counter[tuple[str, str]]:
     return Counter({(str(row["component"]), str(row["status"])): row["count_all"] for row in found})
 
 
-def _answers(explained: _Explained, component: str, rows: int) -> Array:
-    """A number for each row's answer. Those that equal the gold equal one another: they are 1."""
-    answers = np.full(rows, NO_ANSWER, np.int64)
+def _golds_in_part(explained: _Explained) -> int:
+    marked = pc.fill_null(pc.struct_field(explained.entries, "gold_in_part"), False)
+    return len(np.unique(explained.rows[_array(marked)]))
+
+
+def _right_and_answers(
+    explained: _Explained, component: str | None, rows: int
+) -> tuple[Array, Array]:
+    """What is right, and a number for each row's answer. Right ones equal one another: 1."""
+    right, answers = np.full(rows, np.nan), np.full(rows, NO_ANSWER, np.int64)
     mine = pc.fill_null(pc.equal(pc.struct_field(explained.entries, "component"), component), False)
     at = explained.rows[_array(mine)]
     entries = explained.entries.filter(mine)
+    right[at] = _floats(pc.struct_field(entries, "right"))
     texts = pc.struct_field(entries, "answer").dictionary_encode()
     numbers = np.array([_number(t) for t in texts.dictionary.to_pylist()] or [NO_ANSWER], np.int64)
     answers[at] = numbers[_array(texts.indices.fill_null(0))]
     answers[at[_array(texts.is_null())]] = NO_ANSWER
-    equal = pc.fill_null(pc.equal(pc.struct_field(entries, "status"), "equal"), False)
-    answers[at[_array(equal)]] = 1
-    return answers
+    answers[right == 1] = 1
+    return right, answers
 
 
 def _number(answer: str) -> int:

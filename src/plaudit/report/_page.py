@@ -10,7 +10,7 @@ import gzip
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -23,7 +23,7 @@ from plaudit.report._charts import Chart, theme
 from plaudit.report._folder import Folder, Numbers, Rejected, completion_text, prompt_text
 from plaudit.report._sample import CUT, LONGEST, Sample, cut, json_number
 from plaudit.report._summary import Summary
-from plaudit.scores import TROUBLE
+from plaudit.scores import STATUSES
 
 _PROMPT, _REASON = 4000, 2000  # characters, where the whole text is there
 _CUT_PROMPT, _CUT_REASON = 300, 160  # and where it is not
@@ -72,7 +72,7 @@ def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: 
             signal=content.summary.signal,
             groups=content.summary.groups,
             lines=lines,
-            trouble=TROUBLE,
+            statuses=_in_order(content.summary.statuses),
             charts={chart.name: chart for chart in content.charts},
             component_charts=_component_charts(content),
             specs=_json([_spec(chart) for chart in content.charts]),
@@ -85,6 +85,12 @@ def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: 
             longest=LONGEST,
         )
     )
+
+
+def _in_order(statuses: Mapping[str, int]) -> dict[str, int]:
+    """The statuses, the best first, and then those that are not plaudit's own."""
+    known = [status for status in reversed(STATUSES) if status in statuses]
+    return {status: statuses[status] for status in dict.fromkeys([*known, *statuses])}
 
 
 def _component_charts(content: Content) -> list[tuple[str, Any, Chart | None]]:
@@ -107,7 +113,7 @@ def _pointed_at(content: Content) -> set[int]:
 
 def _line(folder: Folder, row: dict[str, Any]) -> Line:
     explained = row["explanation"] or []
-    bad = [entry for entry in explained if entry["status"] in TROUBLE] or explained
+    bad = [entry for entry in explained if entry["status"] == row["status"]] or explained
     return Line(
         row["row_id"],
         _one_line(prompt_text(_value(row, folder.prompt))),
@@ -162,7 +168,7 @@ class _Table:
     def _reason(self, entry: dict[str, Any], size: int) -> list[Any]:
         texts = (entry[name] for name in ("component", "status", "method", "answer", "gold", "why"))
         known = [None if text is None else self._string(text, size) for text in texts]
-        return [json_number(entry["value"]), *known]
+        return [json_number(entry["value"]), *known, json_number(entry["ungated"])]
 
     def _string(self, text: str, most: int) -> int:
         head, left_out, tail = cut(text, most)

@@ -11,7 +11,7 @@ import numpy as np
 from plaudit.report._folder import Numbers
 from plaudit.report._passk import Array
 from plaudit.report._summary import Groups, Summary
-from plaudit.scores import TROUBLE
+from plaudit.scores import TOLD, TROUBLE
 
 PROMPTS = 10  # the hardest and the most contested
 FLAT_GROUPS = 50  # groups without signal that are listed
@@ -71,11 +71,12 @@ def _contested(groups: Groups) -> list[int]:
 
 
 def _examples(numbers: Numbers) -> dict[str, list[int]]:
-    """The first rows of each status that is trouble."""
+    """The first rows of each status but `scored`, the worst status first."""
+    codes = {status: code for code, status in enumerate(numbers.status_names)}
     return {
-        status: np.flatnonzero(numbers.statuses == code)[:EXAMPLES].tolist()
-        for code, status in enumerate(numbers.status_names)
-        if status in TROUBLE
+        status: np.flatnonzero(numbers.statuses == codes[status])[:EXAMPLES].tolist()
+        for status in TOLD
+        if status in codes
     }
 
 

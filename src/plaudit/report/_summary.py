@@ -106,7 +106,7 @@ class Signal:
 class Summary:
     """All that the report shows besides the rows themselves."""
 
-    correct: str
+    correct: str | None
     rows: int
     right: int
     judged: int
@@ -125,6 +125,7 @@ class Summary:
     correlation: list[list[float | None]]
     statuses: dict[str, int]
     component_statuses: dict[tuple[str, str], int]
+    golds_in_part: int
 
     @property
     def troubled(self) -> int:
@@ -132,11 +133,10 @@ class Summary:
         return sum(self.statuses.get(status, 0) for status in TROUBLE)
 
 
-def summary_of(numbers: Numbers, correct: str) -> Summary:
-    """What the numbers say; a row is right where the component `correct` is above 0."""
-    decided = numbers.values[correct]
-    judged = ~np.isnan(decided)
-    right = judged & (np.nan_to_num(decided) > 0)
+def summary_of(numbers: Numbers, correct: str | None) -> Summary:
+    """What the numbers say; a row is right where the component `correct` says so."""
+    judged = ~np.isnan(numbers.right)
+    right = numbers.right == 1
     groups = groups_of(numbers, judged, right)
     columns = {**numbers.values, "total": numbers.totals, "length": numbers.lengths.astype(float)}
     counts = np.bincount(numbers.statuses, minlength=len(numbers.status_names)).tolist()
@@ -160,6 +160,7 @@ def summary_of(numbers: Numbers, correct: str) -> Summary:
         correlation=correlation(list(columns.values())),
         statuses=dict(zip(numbers.status_names, counts, strict=True)),
         component_statuses=numbers.component_statuses,
+        golds_in_part=numbers.golds_in_part,
     )
 
 
@@ -259,29 +260,26 @@ def signal_of(groups: Groups) -> Signal:
 def right_shares(groups: Groups) -> list[Share]:
     """How many groups have which share of right completions.
 
-    By single completions where most groups have few, else by tenths; none and all are apart.
+    By single completions where all groups have as many, and few; else by tenths. None and all are
+    apart, whatever the size of a group.
     """
     some = groups.judged > 0
     if not some.any():
         return []
-    usual = int(np.bincount(groups.judged[some]).argmax())
-    steps = usual if usual <= _FEW_VALUES else 10
-    shares = groups.right[some] / groups.judged[some]
-    # A group of another size goes to the nearest step, but none and all are only what they are.
-    nearest = np.clip(np.rint(shares * steps), 1, max(steps - 1, 1)).astype(int)
-    nearest[shares == 0], nearest[shares == 1] = 0, steps
-    counts = np.bincount(nearest, minlength=steps + 1).tolist()
-    mixed = np.bincount(nearest[(shares > 0) & (shares < 1)], minlength=steps + 1) > 0
+    right, judged = groups.right[some], groups.judged[some]
+    size = int(judged[0])
+    if size <= _FEW_VALUES and bool(np.all(judged == size)):
+        labels, places = [f"{step}/{size}" for step in range(size + 1)], right
+    else:
+        tenths = [f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10)]
+        labels, places = ["none", *tenths, "all"], 1 + 10 * right // judged
+        places = np.where(right == 0, 0, np.where(right == judged, len(labels) - 1, places))
+    counts = np.bincount(places, minlength=len(labels)).tolist()
+    last = len(labels) - 1
     return [
-        Share(_share_label(step, steps, usual), count, 0 < step < steps or bool(mixed[step]))
-        for step, count in enumerate(counts)
+        Share(label, count, 0 < place < last)
+        for place, (label, count) in enumerate(zip(labels, counts, strict=True))
     ]
-
-
-def _share_label(step: int, steps: int, usual: int) -> str:
-    if steps == usual:
-        return f"{step}/{steps}"
-    return "none" if step == 0 else "all" if step == steps else f"{step * 10}%"
 
 
 def by_length(lengths: Array, totals: Array) -> list[LengthBin]:

@@ -8,6 +8,7 @@ from plaudit.report import _boxes, _charts, _page
 from plaudit.report._bundle import bundling
 from plaudit.report._folder import (
     Folder,
+    deciding,
     numbers_of,
     open_folder,
     rejected_of,
@@ -15,15 +16,14 @@ from plaudit.report._folder import (
 )
 from plaudit.report._sample import sample_of
 from plaudit.report._summary import summary_of
-from plaudit.scoring import InputError
 
 
 def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
     """Write the page and the charts into `out`; return the path of the page."""
     folder = open_folder(directory)
-    correct = _correct(folder, correct)
+    decides = deciding(folder, correct)
     with bundling() as script:
-        content = _content(folder, correct, rows)
+        content = _content(folder, decides, rows)
         out.mkdir(parents=True, exist_ok=True)
         for earlier in out.glob("component-*.png"):
             earlier.unlink()
@@ -35,7 +35,7 @@ def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
     return page
 
 
-def _content(folder: Folder, correct: str, rows: int) -> _page.Content:
+def _content(folder: Folder, correct: str | None, rows: int) -> _page.Content:
     numbers = numbers_of(folder, correct)
     summary = summary_of(numbers, correct)
     pictures = _boxes.pictures_of(
@@ -50,16 +50,6 @@ def _content(folder: Folder, correct: str, rows: int) -> _page.Content:
         pictures=pictures,
         rejected=rejected_of(folder.scored.path),
     )
-
-
-def _correct(folder: Folder, wanted: str | None) -> str:
-    """The component that decides what is right."""
-    names = folder.components
-    if wanted is None:
-        return next((name for name in names if "accuracy" in name), names[0])
-    if wanted not in names:
-        raise InputError(f"no component is called {wanted!r}; there are {', '.join(names)}")
-    return wanted
 
 
 def _image_roots(folder: Folder) -> list[Path]:

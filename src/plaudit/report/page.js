@@ -280,13 +280,13 @@
     return element("pre", { className: "completion" }, marked(head, inHead), gap, marked(tail, inTail));
   }
 
-  function reasonOf([value, component, state, method, answer, gold, why]) {
+  function reasonOf([value, component, state, method, answer, gold, why, ungated]) {
     const facts = [["answer", answer], ["gold", gold], ["by", method]].filter(([, text]) => text !== null && string(text) !== "");
     return element(
       "div",
       { className: "reason" },
       element("b", { textContent: shown(value) }),
-      ` ${string(component)} `,
+      ` ${string(component)} ${ungated === null ? "" : `(${shown(ungated)} without its gate) `}`,
       status(string(state)),
       element("p", { textContent: string(why) }),
       element("p", { className: "facts", textContent: facts.map(([name, text]) => `${name} ${string(text)}`).join(" · ") }),
@@ -385,10 +385,11 @@
     filters.addEventListener("reset", () => setTimeout(filterRows));
     filters.addEventListener("submit", (event) => event.preventDefault());
     document.addEventListener("click", (event) => {
-      const found = event.target.closest("[data-row], [data-group], [data-status]");
+      const found = event.target.closest("[data-row], [data-group], [data-status], [data-text]");
       if (!found || found === dialog || found.closest("dialog")) return;
       if (found.dataset.group !== undefined) showRows({ group: found.dataset.group });
       else if (found.dataset.status !== undefined) showRows({ status: found.dataset.status });
+      else if (found.dataset.text !== undefined) showRows({ text: found.dataset.text });
       else if (data && data.id.includes(Number(found.dataset.row))) open(data.id.indexOf(Number(found.dataset.row)));
     });
     one("#close").addEventListener("click", () => dialog.close());

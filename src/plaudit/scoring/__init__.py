@@ -9,6 +9,13 @@ Memory does not grow with the table, a run that was killed goes on where it stop
 is the same whatever the engine and however often it was stopped.
 """
 
+try:
+    import pyarrow  # noqa: F401  # said here in words, and not by one of the modules below
+except ModuleNotFoundError as missing:
+    raise ModuleNotFoundError(
+        "plaudit.scoring needs pyarrow: pip install 'plaudit[score]'", name=missing.name
+    ) from missing
+
 from plaudit.scoring._command import add_arguments, run
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import score_table

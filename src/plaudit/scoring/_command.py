@@ -20,7 +20,7 @@ INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a fo
 Hugging Face dataset saved to disk. A row holds one completion, or a list of them.
 
 Stopped in any way, the run goes on when the same command is given again. Rows that cannot be scored
-go to DIR/rejected.jsonl, with line and reason.
+go to DIR/_rejected.jsonl, with line and reason.
 """
 
 EXAMPLES = """\

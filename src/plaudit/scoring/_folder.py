@@ -1,10 +1,11 @@
 """The folder that a run writes, so that a run that was killed at any moment can go on.
 
     part-00000.parquet …   a part a chunk
-    run.json               what the run is: inputs, recipe, columns; counts, once it has finished
-    rejected.jsonl         the rows that were not scored, in the input's order, once it has finished
+    _run.json              what the run is: inputs, recipe, columns; counts, once it has finished
+    _rejected.jsonl        the rows that were not scored, in the input's order, once it has finished
     .progress/             until it has finished: what is to say of each part, files half written
 
+Names that begin with _ are no part of the table to who reads the folder as one, such as pandas.
 Each file is written under another name, made durable, and renamed. What is to say of a part is
 there before the part is, so a part that is there needs nothing more.
 """
@@ -15,16 +16,33 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from plaudit.scores import STATUSES
 from plaudit.scoring._errors import InputError, StoppedError
 from plaudit.scoring._score_chunk import ScoredChunk
 from plaudit.scoring._summary import ScoreSummary
 
-RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values")
+RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 GO_ON = "What was written is kept: run the same command again, and it goes on."
+AGAIN = (
+    "When that is mended, run the same command again; "
+    "with --overwrite, if parts were written by a reward that you have changed since."
+)
+# What a run writes, and the files of a report of it; the names without _ are those of old.
+WRITTEN = (
+    *("part-*.parquet", ".progress/part-*"),
+    *("_run.json", "_rejected.jsonl"),
+    *("run.json", "rejected.jsonl"),
+)
+REPORTS = ("_report", "report")
+PAGE = (
+    *("index.html", "total.png", "component-*.png", "groups.png"),
+    *("at-k.png", "length.png", "correlation.png", "statuses.png"),
+)
 
 
 class OutputFolder:
@@ -53,9 +71,11 @@ class OutputFolder:
 
     def __exit__(self, *_: object) -> None:
         if self._lock >= 0:
-            if self.is_finished or not next(self._progress.glob("part-*"), None):
-                shutil.rmtree(self._progress, ignore_errors=True)
-            os.close(self._lock)
+            try:
+                if self.is_finished or not next(self._progress.glob("part-*"), None):
+                    shutil.rmtree(self._progress, ignore_errors=True)
+            finally:
+                os.close(self._lock)
 
     def _locked(self) -> int:
         """A lock that the system takes back when the process ends, however it ends."""
@@ -63,27 +83,30 @@ class OutputFolder:
         lock = os.open(self._progress / "lock", os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        except OSError as error:
             os.close(lock)
-            raise InputError(f"another run is writing to {self.path}") from error
+            if isinstance(error, BlockingIOError):
+                raise InputError(f"another run is writing to {self.path}") from error
+            raise
         return lock
 
     def _clear(self) -> None:
-        for name in ("run.json", "rejected.jsonl"):
-            (self.path / name).unlink(missing_ok=True)
-        for folder, pattern in ((self.path, "part-*.parquet"), (self._progress, "part-*")):
-            for part in folder.glob(pattern):
-                part.unlink()
+        """Remove what plaudit wrote, and nothing else."""
+        for pattern in (*WRITTEN, *(f"{report}/{name}" for report in REPORTS for name in PAGE)):
+            for file in self.path.glob(pattern):
+                file.unlink()
+        for report in REPORTS:
+            with suppress(OSError):  # it is not there, or holds something else
+                (self.path / report).rmdir()
 
     def _take(self) -> None:
         """Begin a run here, or go on with the one that is here, if it is the same."""
         earlier = self._earlier()
-        if earlier is None:
-            if next(self.path.glob("part-*.parquet"), None):
-                raise InputError(
-                    f"{self.path} holds parts of no run: choose another, or --overwrite"
-                )
-            self._write("run.json", _json({**self._manifest, "finished": False}))
+        has_parts = next(self.path.glob("part-*.parquet"), None) is not None
+        if earlier is None and has_parts:
+            raise InputError(f"{self.path} holds parts of no run: choose another, or --overwrite")
+        if earlier is None or not (has_parts or earlier.get("finished")):
+            self._write("_run.json", _json({**self._manifest, "finished": False}))
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
@@ -98,7 +121,7 @@ class OutputFolder:
 
     def _earlier(self) -> dict[str, Any] | None:
         try:
-            run = json.loads((self.path / "run.json").read_bytes())
+            run = json.loads((self.path / "_run.json").read_bytes())
         except FileNotFoundError:
             return None
         except ValueError:
@@ -131,6 +154,7 @@ class OutputFolder:
             "rows": scored.rows,
             "statuses": scored.statuses,
             "values": scored.values,
+            "golds_in_part": scored.golds_in_part,
             "rejected": [asdict(rejected) for rejected in scored.rejected],
         }
         self._write_safely(f".progress/{self._about(scored.number).name}", _json(about))
@@ -141,16 +165,16 @@ class OutputFolder:
         counts = _Counts()
         reports = (self.about(number) for number in range(parts))
         lines = (json.dumps(row) + "\n" for about in reports for row in counts.add(about))
-        self._write_safely("rejected.jsonl", lines)
+        self._write_safely("_rejected.jsonl", lines)
         self._manifest |= {"finished": True, "parts": parts, **counts.results()}
-        self._write_safely("run.json", _json(self._manifest))
+        self._write_safely("_run.json", _json(self._manifest))
 
     def summary(self, seconds: float) -> ScoreSummary:
         """What came of the run, which has finished."""
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
-        return ScoreSummary(self.path, *counts, values, seconds)
+        return ScoreSummary(self.path, *counts, values, seconds, run["golds_in_part"])
 
     def _write_safely(self, name: str, content: bytes | Iterator[str]) -> None:
         try:
@@ -195,7 +219,7 @@ class _Counts:
     """Sums over the parts, in their order: so that they are the same after any number of stops."""
 
     def __init__(self) -> None:
-        self._rows = self._rejected = 0
+        self._rows = self._rejected = self._golds_in_part = 0
         self._statuses: Counter[str] = Counter()
         self._values: dict[str, tuple[int, float]] = {}
 
@@ -204,6 +228,7 @@ class _Counts:
         rejected: list[dict[str, Any]] = about["rejected"]
         self._rows += about["rows"]
         self._rejected += len(rejected)
+        self._golds_in_part += about["golds_in_part"]
         self._statuses.update(about["statuses"])
         for name, (count, total) in about["values"].items():
             so_far = self._values.get(name, (0, 0.0))
@@ -215,5 +240,10 @@ class _Counts:
             name: {"rows": count, "mean": total / count if count else None}
             for name, (count, total) in self._values.items()
         }
-        counts = {"rows": self._rows, "rejected": self._rejected}
-        return {**counts, "statuses": dict(sorted(self._statuses.items())), "values": means}
+        return {
+            "rows": self._rows,
+            "rejected": self._rejected,
+            "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
+            "values": means,
+            "golds_in_part": self._golds_in_part,
+        }

@@ -28,6 +28,10 @@ CODECS = {".gz": "gzip", ".zst": "zstd"}
 COMPRESSIBLE = ("jsonl", "json", "csv", "tsv")
 KNOWN = ".jsonl, .json, .csv, .tsv (each also .gz or .zst), .parquet or .arrow"
 NO_TABLES = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
+READ_TWICE = (
+    "an input is read more than once, so that a run can go on where it stopped; "
+    "write it to a file first, such as rollouts.jsonl, and name that"
+)
 
 _SAMPLE = 1 << 16  # bytes of a file that are looked at in one place
 _SAMPLES = 64
@@ -58,12 +62,14 @@ def find_inputs(paths: Sequence[Path], out: Path) -> list[InputFile]:
 
 
 def _tables_at(path: Path, out: Path) -> list[Path]:
+    if str(path) == "-":
+        raise InputError(f"standard input cannot be scored: {READ_TWICE}")
     if not path.exists():
         raise InputError(f"there is no {path}")
     if not path.is_dir():
         return [path]
     try:
-        tables = list(_tables_in(path, out.resolve()))
+        tables = _once(_tables_in(path, {out.resolve()}), path.resolve())
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not tables:
@@ -71,12 +77,23 @@ def _tables_at(path: Path, out: Path) -> list[Path]:
     return tables
 
 
-def _tables_in(folder: Path, out: Path) -> Iterator[Path]:
-    if folder.resolve() == out:
+def _once(tables: Iterable[Path], folder: Path) -> list[Path]:
+    """The tables, each once: a link such as latest.jsonl is another name of what is there too."""
+    inside = {path: path.resolve() for path in tables}
+    first: dict[Path, Path] = {}
+    for path, real in inside.items():
+        first.setdefault(real if real.is_relative_to(folder) else path, path)
+    return list(first.values())
+
+
+def _tables_in(folder: Path, seen: set[Path]) -> Iterator[Path]:
+    """The tables of a folder. `seen` are folders to leave out: links may lead in a circle."""
+    if (real := folder.resolve()) in seen:
         return
+    seen.add(real)
     if (folder / "dataset_dict.json").is_file():
         splits = _json(folder / "dataset_dict.json").get("splits", [])
-        yield from (table for split in splits for table in _tables_in(folder / split, out))
+        yield from (table for split in splits for table in _tables_in(folder / split, seen))
     elif (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file():
         yield from _shards_of(folder)
     elif _is_scored(folder):
@@ -86,7 +103,7 @@ def _tables_in(folder: Path, out: Path) -> Iterator[Path]:
             if path.name.startswith((".", "_")) or path.name in NO_TABLES:
                 continue
             if path.is_dir():
-                yield from _tables_in(path, out)
+                yield from _tables_in(path, seen)
             elif _format_of(path)[0]:
                 yield path
 
@@ -103,8 +120,8 @@ def _shards_of(folder: Path) -> Iterable[Path]:
 
 
 def _is_scored(folder: Path) -> bool:
-    run = folder / "run.json"
-    return run.is_file() and "plaudit" in _json(run)
+    runs = (folder / "_run.json", folder / "run.json")
+    return any(run.is_file() and "plaudit" in _json(run) for run in runs)
 
 
 def _json(path: Path) -> dict[str, Any]:
@@ -126,13 +143,20 @@ def _format_of(path: Path) -> tuple[str, str]:
 
 def _input_file(path: Path) -> InputFile:
     kind, codec = _format_of(path)
-    if not kind:
-        raise InputError(f"cannot tell what {path} is by its name: expected {KNOWN}")
     try:
+        if not path.is_file():
+            raise InputError(f"{path} is no regular file, but {_kind_of(path)}: {READ_TWICE}")
+        if not kind:
+            raise InputError(f"cannot tell what {path} is by its name: expected {KNOWN}")
         size = path.stat().st_size
         return InputFile(path, str(path), kind, codec, size, _fingerprint(path, size))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
+
+
+def _kind_of(path: Path) -> str:
+    kinds = {"a pipe": path.is_fifo(), "a socket": path.is_socket(), "a folder": path.is_dir()}
+    return next((kind for kind, is_it in kinds.items() if is_it), "a device")
 
 
 def _fingerprint(path: Path, size: int) -> str:

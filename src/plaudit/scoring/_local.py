@@ -10,14 +10,14 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Generator, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import StoppedError
-from plaudit.scoring._folder import GO_ON
+from plaudit.scoring._folder import AGAIN, GO_ON
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk
 
@@ -54,21 +54,24 @@ class Worker:
     """A process, and the task that it has, if any."""
 
     def __init__(self, plan: Plan) -> None:
-        here, there = socket.socketpair()
         path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
-            stdin=subprocess.DEVNULL,
-            pass_fds=[there.fileno()],
-            start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
-        )
-        there.close()
+        with ExitStack() as unless_started:
+            here, there = socket.socketpair()
+            unless_started.callback(here.close)
+            with there:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=[there.fileno()],
+                    start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
+                )
+            unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: Task | None = None
         self._greeting: Plan | None = plan
 
-    def give(self, task: Task) -> None:
-        """Hand over a task. A worker that is gone is noticed when it is asked for the result."""
+    def give(self, task: Task) -> bool:
+        """Hand over a task, and say whether that went well."""
         self.task = task
         try:
             if self._greeting is not None:
@@ -76,7 +79,8 @@ class Worker:
                 self._greeting = None
             self.connection.send(task.chunk.packed())
         except OSError:
-            return
+            return False  # it is gone, or has half of a message: it is of no more use
+        return True
 
     def take(self) -> "ScoredChunk | str | None":
         """The result; None where the worker is dead."""
@@ -91,10 +95,10 @@ class Worker:
         """Let it know that there is no more to do."""
         self.connection.close()
 
-    def end(self) -> int:
-        """Make sure that it is gone, and say how it went; one without a task goes by itself."""
+    def end(self, by_itself: bool) -> int:
+        """Make sure that it is gone, and say how it went; one that goes by itself is waited for."""
         self.hang_up()
-        if self.task is None:
+        if by_itself:
             with suppress(subprocess.TimeoutExpired):
                 return self.process.wait(PATIENCE)
         self.process.kill()
@@ -123,7 +127,8 @@ class _Pool:
         while self._fill(chunks) or self._busy():
             self._hand_out()
             self._fill(chunks)
-            for connection in wait([worker.connection for worker in self._busy()]):
+            busy = [worker.connection for worker in self._busy()]
+            for connection in wait(busy) if busy else ():  # none, where all have just died
                 worker = next(w for w in self._workers if w.connection is connection)
                 result = self._result_of(worker)
                 self._fill(chunks)
@@ -142,10 +147,21 @@ class _Pool:
     def _hand_out(self) -> None:
         idle = [worker for worker in self._workers if worker.task is None]
         wanted = min(len(self._ready) - len(idle), self._size - len(self._workers))
-        started = [Worker(self._plan) for _ in range(wanted)]  # all at once: it takes a second
-        self._workers += started
-        for worker in [*idle, *started][: len(self._ready)]:
-            worker.give(self._ready.popleft())
+        idle += [self._started() for _ in range(wanted)]  # all at once: it takes a second
+        for worker in idle[: len(self._ready)]:
+            task = self._ready.popleft()
+            if not worker.give(task):
+                self._bury(worker, task)
+
+    def _started(self) -> Worker:
+        try:
+            worker = Worker(self._plan)
+        except OSError as error:
+            fewer = "try fewer --workers. " if self._size > 1 else ""
+            why = f"cannot start a worker: {error.strerror}"
+            raise StoppedError(f"{why}; {fewer}{GO_ON}") from error
+        self._workers.append(worker)
+        return worker
 
     def _result_of(self, worker: Worker) -> ScoredChunk | None:
         task = worker.task
@@ -154,12 +170,13 @@ class _Pool:
         if result is None:
             self._bury(worker, task)
         elif isinstance(result, str):
-            raise StoppedError(f"{_rows_of(task.chunk, self._plan)} cannot be scored: {result}")
+            rows = _rows_of(task.chunk, self._plan)
+            raise StoppedError(f"{rows} cannot be scored: {result}\n{AGAIN}")
         return result
 
     def _bury(self, worker: Worker, task: Task) -> None:
         self._workers.remove(worker)
-        code = worker.end()
+        code = worker.end(by_itself=True)  # a kill would hide what it died of
         task.deaths += 1
         if task.deaths >= ATTEMPTS:
             raise StoppedError(
@@ -172,7 +189,7 @@ class _Pool:
         for worker in self._workers:
             worker.hang_up()
         for worker in self._workers:
-            worker.end()
+            worker.end(by_itself=worker.task is None)
 
 
 def _rows_of(chunk: Chunk, plan: Plan) -> str:
@@ -186,4 +203,6 @@ def _rows_of(chunk: Chunk, plan: Plan) -> str:
 def _last_words(code: int) -> str:
     if code == -9:
         return "by signal 9: perhaps there is too little memory, then try fewer --workers"
-    return f"by signal {-code}" if code < 0 else f"with exit code {code}"
+    if code < 0:
+        return f"by signal {-code}"
+    return f"with exit code {code}: something ended the process, such as os._exit in a reward"

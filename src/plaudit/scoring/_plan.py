@@ -17,6 +17,7 @@ from plaudit.scoring._blocks import Block, Broken
 from plaudit.scoring._columns import Column, is_list, type_of
 from plaudit.scoring._errors import InputError
 from plaudit.scoring._inputs import InputFile
+from plaudit.scoring._python_values import python_rows
 from plaudit.scoring._readers import blocks_of, schema_of
 from plaudit.scoring._records import parsed
 from plaudit.scoring._shapes import is_listed
@@ -108,7 +109,10 @@ def make_plan(
 
 
 def _limits() -> dict[str, float]:
-    settings = shared_judge().settings
+    try:
+        settings = shared_judge().settings
+    except ValueError as error:  # of the environment
+        raise InputError(str(error)) from error
     return {"deadline": settings.deadline, "memory": settings.memory}
 
 
@@ -134,8 +138,7 @@ def _rows_of(block: Block, most: int) -> list[dict[str, Any] | Broken]:
     """The rows of a block. Of a batch, one row and the columns of completions say enough."""
     if isinstance(block.records, list):
         return [parsed(record) for record in block.records[:most]]
-    rows: list[dict[str, Any] | Broken] = block.records.slice(0, min(most, 20)).to_pylist()
-    return rows
+    return [*python_rows(block.records.slice(0, min(most, 20)))]
 
 
 def _nothing_in(heads: Sequence[Head]) -> str:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from plaudit.scores import TROUBLE
+from plaudit.scores import TOLD
 
 EVERY = 10.0  # seconds between lines, where there is no terminal
 
@@ -48,7 +48,7 @@ class Progress:
         self._rows += rows
         self._rejected += rejected
         self._read += read
-        self._troubles.update({name: statuses[name] for name in TROUBLE if name in statuses})
+        self._troubles.update({name: statuses[name] for name in TOLD if name in statuses})
 
     def _percent(self) -> str:
         return f"{100 * self._read // self._total}%"
@@ -65,7 +65,11 @@ class Progress:
 
 
 def _bar(out: TextIO, total: int) -> Any:
-    from tqdm import tqdm
+    """A bar; None where tqdm is not installed, which nothing but the bar needs."""
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError:
+        return None
 
     layout = "{percentage:3.0f}% |{bar}| {desc}"
     return tqdm(total=total, file=out, bar_format=layout, dynamic_ncols=True, leave=False)

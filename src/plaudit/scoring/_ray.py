@@ -14,7 +14,7 @@ from typing import Any
 import plaudit
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import InputError, StoppedError
-from plaudit.scoring._folder import GO_ON
+from plaudit.scoring._folder import AGAIN, GO_ON
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk
 from plaudit.scoring._worker import scored_or_error, settle_in
@@ -85,7 +85,7 @@ def _result(ray: Any, reference: Any) -> ScoredChunk:
         reason = str(error).strip().splitlines()[-1]
         raise StoppedError(f"Ray could not run a task: {reason}. {GO_ON}") from error
     if isinstance(result, str):
-        raise StoppedError(f"a chunk cannot be scored: {result}")
+        raise StoppedError(f"a chunk cannot be scored: {result}\n{AGAIN}")
     scored: ScoredChunk = result
     return scored
 

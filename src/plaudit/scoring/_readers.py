@@ -5,6 +5,7 @@ stands for the rest of it.
 """
 
 import csv
+import errno
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
@@ -17,9 +18,14 @@ from plaudit.scoring._blocks import Block, Broken, Record, UnreadableError
 from plaudit.scoring._inputs import InputFile
 from plaudit.scoring._json_array import elements
 from plaudit.scoring._records import START
+from plaudit.scoring._unpacked import Unpacked
 
+# What the machine may lack for a moment: the file can be read later.
+PASSING = {
+    *(errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.ENOBUFS),
+    *(errno.ESTALE, errno.ETIMEDOUT, errno.EINTR),
+}
 LONGEST = 1 << 28  # bytes of a line: what is longer is no row, but a file of another kind
-
 
 _PIECE = 1 << 20  # bytes read at once
 _BATCH_ROWS, _BATCH_BYTES = 1024, 8 << 20
@@ -42,6 +48,8 @@ def blocks_of(file: InputFile, number: int) -> Iterator[Block]:
         except UnreadableError as error:
             yield _rest(number, error.line, str(error), file.size)
         except (OSError, pa.ArrowException) as error:
+            if isinstance(error, MemoryError) or getattr(error, "errno", None) in PASSING:
+                raise  # no fault of the file
             reason = " ".join(str(error).split())
             yield _rest(
                 number, last + 1, f"the file cannot be read from here on: {reason}", file.size
@@ -58,11 +66,7 @@ def _rest(number: int, place: int, reason: str, size: int) -> Block:
 
 
 def _reader_of(file: InputFile, raw: BinaryIO) -> Read:
-    if not file.codec:
-        return raw.read
-    stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), file.codec)
-    read: Read = stream.read
-    return read
+    return Unpacked(file, raw).read if file.codec else raw.read
 
 
 def _json_lines(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Record]]]:

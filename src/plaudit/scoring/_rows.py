@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from plaudit.scoring._blocks import Block, Broken, Record
 from plaudit.scoring._columns import Column, array_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
+from plaudit.scoring._python_values import python_rows
 from plaudit.scoring._records import parsed, start_of
 from plaudit.scoring._shapes import complaint, is_completion, taken_apart
 
@@ -108,7 +109,7 @@ class _Batch:
     def __init__(self, table: pa.Table, plan: Plan) -> None:
         taken = {plan.completions, *plan.apart, *plan.given, *filter(None, [plan.group])}
         here = [name for name in table.column_names if name in taken]
-        self.records: list[dict[str, Any] | Broken] = table.select(here).to_pylist()
+        self.records: list[dict[str, Any] | Broken] = [*python_rows(table.select(here))]
         self._table = table
         self._plan = plan
 

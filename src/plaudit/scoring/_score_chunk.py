@@ -1,6 +1,5 @@
 """A chunk -> a part of the scored table. The same function runs in every engine."""
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,12 +8,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes import BrokenRewardError, Recipe, RowScore
 from plaudit.scoring._chunks import Chunk, first_rows
 from plaudit.scoring._columns import text_array
+from plaudit.scoring._failures import ROW_ERRORS, Failure, failure_of, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import start_of
 from plaudit.scoring._rows import Rejected, Row, Source, rows_in, source_of, values_of
+
+Outcome = RowScore | Exception  # of a row: what it got, or what a reward raised
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class ScoredChunk:
     part: the bytes of its Parquet file
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
+    golds_in_part: how many rows have a gold of which only a part was read
+    failure: what every row failed with, where all failed with the same
     """
 
     number: int
@@ -32,6 +36,8 @@ class ScoredChunk:
     rejected: list[Rejected]
     statuses: dict[str, int]
     values: dict[str, tuple[int, float]]
+    golds_in_part: int = 0
+    failure: Failure | None = None
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -56,6 +62,8 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         sorted(rejected, key=lambda one: one.row_id),
         dict(sorted(Counter(statuses).items())),
         _sums(scores, plan),
+        sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
+        None if scores else failure_of([one for one in outcomes if isinstance(one, Exception)]),
     )
 
 
@@ -81,16 +89,18 @@ def _arguments(rows: Sequence[Row], plan: Plan) -> dict[str, list[Any]]:
     return {"completions": values_of(rows, plan.completions, plan.listed), **columns}
 
 
-def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[RowScore | str]:
+def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcome]:
     """The score of each row, or why it has none: a batch that a reward refuses is halved."""
     rows = len(arguments["completions"])
     if not rows:
         return []
     try:
         return list(recipe(**arguments))
-    except (ValueError, TypeError) as error:
+    except BrokenRewardError:
+        raise  # of a row alone it might not show
+    except ROW_ERRORS as error:
         if rows == 1:
-            return [_reason(error)]
+            return [error]
     half = rows // 2
     return [
         outcome
@@ -99,14 +109,11 @@ def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[RowSco
     ]
 
 
-def _reason(error: Exception) -> str:
-    """What a reward says of a batch of one, without the row's place in that batch."""
-    said = re.sub(r"^(\w+) 0\b", r"\1", str(error))
-    return " ".join([said, *(f"({note})" for note in getattr(error, "__notes__", []))])
-
-
 def _rejected(
-    chunk: Chunk, plan: Plan, found: Sequence[Sequence[Row]], outcomes: Sequence[RowScore | str]
+    chunk: Chunk,
+    plan: Plan,
+    found: Sequence[Sequence[Row]],
+    outcomes: Sequence[Outcome],
 ) -> list[Rejected]:
     rows = [
         (plan.files[block.file], row)
@@ -114,13 +121,13 @@ def _rejected(
         for row in rows
     ]
     return [
-        Rejected(file, row.line, row.row_id, outcome, start_of(row.record))
+        Rejected(file, row.line, row.row_id, reason_of(outcome), start_of(row.record))
         for (file, row), outcome in zip(rows, outcomes, strict=True)
-        if isinstance(outcome, str)
+        if isinstance(outcome, Exception)
     ]
 
 
-def _kept(found: Sequence[Sequence[Row]], outcomes: Sequence[RowScore | str]) -> list[list[Row]]:
+def _kept(found: Sequence[Sequence[Row]], outcomes: Sequence[Outcome]) -> list[list[Row]]:
     each = iter(outcomes)
     return [[row for row in rows if isinstance(next(each), RowScore)] for rows in found]
 
@@ -164,6 +171,9 @@ def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
         "answer": text_array(score.answer for score in flat),
         "gold": text_array(score.gold for score in flat),
         "why": text_array(score.why for score in flat),
+        "right": pa.array([score.right for score in flat], pa.bool_()),
+        "ungated": pa.array([score.ungated for score in flat], pa.float64()),
+        "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
     offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TextIO
@@ -9,8 +10,9 @@ from typing import Any, TextIO
 import plaudit
 from plaudit.recipes import Recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
-from plaudit.scoring._errors import InputError, RejectedRowError
-from plaudit.scoring._folder import OutputFolder
+from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
+from plaudit.scoring._first_parts import FirstParts
+from plaudit.scoring._folder import GO_ON, OutputFolder
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import Plan, make_plan
@@ -62,22 +64,39 @@ def score_table(
     (1, (1, 1.0))
     """
     start = time.monotonic()
-    _check(engine, workers, limit)
-    files = find_inputs(inputs, out)
-    mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
-    recipe = _with_columns(recipe, mapped)
-    plan = make_plan(files, recipe, completions, group)
-    manifest = _manifest(files, plan, limit)
-    with OutputFolder(out, manifest, overwrite) as folder:
-        if not folder.is_finished:
-            run = _Run(folder, files, plan, strict, progress, limit)
-            folder.finish(run.parts(engine, workers, ray_address))
-        return folder.summary(time.monotonic() - start)
+    _check(engine, workers, limit, ray_address)
+    with _trouble_of_the_machine():
+        files = find_inputs(inputs, out)
+        mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
+        recipe = _with_columns(recipe, mapped)
+        plan = make_plan(files, recipe, completions, group)
+        manifest = _manifest(files, plan, limit)
+        with OutputFolder(out, manifest, overwrite) as folder:
+            if not folder.is_finished:
+                run = _Run(folder, files, plan, strict, progress, limit)
+                folder.finish(run.parts(engine, workers, ray_address))
+            return folder.summary(time.monotonic() - start)
 
 
-def _check(engine: str, workers: int | None, limit: int | None) -> None:
+@contextmanager
+def _trouble_of_the_machine() -> Iterator[None]:
+    """Say of what the machine lacks for a moment, wherever it shows, that the run can go on."""
+    try:
+        yield
+    except MemoryError as error:
+        raise StoppedError(f"there is too little memory. {GO_ON}") from error
+    except BrokenPipeError:
+        raise  # nobody reads what is said
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise StoppedError(f"cannot go on: {error.strerror or error}{where}. {GO_ON}") from error
+
+
+def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
+    if ray_address and engine != "ray":
+        raise InputError(f"--ray-address {ray_address} is of no use without --engine ray")
     for name, value in (("workers", workers), ("limit", limit)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
@@ -87,7 +106,10 @@ def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
-        raise InputError(str(error)) from error
+        needs = recipe.needs()
+        turned = [f"--column {c}={a}" for a, c in columns.items() if a not in needs and c in needs]
+        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
+        raise InputError(f"{error}{hint}") from error
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
@@ -127,6 +149,7 @@ class _Run:
         self._strict = strict
         self._progress = Progress(progress, sum(file.size for file in files))
         self._chunks = chunks_of(files, plan, limit)
+        self._first_parts = FirstParts()
         self._parts = 0
         self._read: dict[int, int] = {}
         self._first_rejected: Rejected | None = None
@@ -145,6 +168,7 @@ class _Run:
             scored.close()
             self._progress.close()
         self._complain()
+        self._first_parts.check()
         return self._parts
 
     def _missing(self) -> Iterator[Chunk]:
@@ -152,16 +176,20 @@ class _Run:
             self._parts += 1
             if self._folder.has(chunk.number):
                 about = self._folder.about(chunk.number)
+                self._first_parts.found(chunk.number)
                 self._progress.found(about, chunk.read)
                 self._note([Rejected(**row) for row in about["rejected"][:1]])
             else:
                 self._read[chunk.number] = chunk.read
                 yield chunk
+            if self._first_parts.all_failed:
+                return
             if self._strict and self._first_rejected is not None:
                 return  # what is under way may hold an earlier one, what follows cannot
 
     def _take(self, scored: ScoredChunk) -> None:
-        self._folder.add(scored)
+        for part in self._first_parts.ready(scored):
+            self._folder.add(part)
         read = self._read.pop(scored.number)
         self._progress.scored(scored.rows, len(scored.rejected), scored.statuses, read)
         self._note(scored.rejected)

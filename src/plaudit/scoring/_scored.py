@@ -2,7 +2,7 @@
 
 part-00000.parquet …   row_id, group_id, the input's columns, a column a component,
                        total, status, explanation
-run.json               {"components": ["accuracy_reward"], "recipe": "…", "inputs": [...]}
+_run.json               {"components": ["accuracy_reward"], "recipe": "…", "inputs": [...]}
 """
 
 import json
@@ -21,7 +21,7 @@ AT_ONCE = 1024  # rows that are held with their texts
 
 @dataclass(frozen=True, slots=True)
 class ScoredFolder:
-    """What a run wrote. `run` is what run.json holds.
+    """What a run wrote. `run` is what _run.json holds.
 
     >>> import tempfile
     >>> from plaudit.recipes import load
@@ -78,19 +78,20 @@ def open_scored(path: Path) -> ScoredFolder:
     run = _run(path)
     components = run.get("components")
     if not isinstance(components, list) or not components:
-        raise InputError(f"{path / 'run.json'} names no components")
+        raise InputError(f"{path / '_run.json'} names no components")
     parts = tuple(sorted(path.glob("part-*.parquet")))
     return ScoredFolder(path, parts, tuple(map(str, components)), run)
 
 
 def _run(path: Path) -> dict[str, Any]:
-    file = path / "run.json"
+    file = path / "_run.json"
     try:
         run = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise InputError(
-            f"{path} has no run.json: it is no folder that `plaudit score` wrote"
-        ) from error
+        of_old = (path / "run.json").exists()
+        wrote = "an earlier plaudit wrote it: score the table again, with --overwrite"
+        why = wrote if of_old else "it is no folder that `plaudit score` wrote"
+        raise InputError(f"{path} has no _run.json: {why}") from error
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read {file}: {error}") from error
     if not isinstance(run, dict):

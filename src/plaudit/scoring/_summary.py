@@ -4,26 +4,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from plaudit.scores import STATUSES
+
+IN_PART = "one that was read in part: write golds as $…$, or put"
+LATEX = 'golds = "latex" into the recipe'
+
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
     """What came of a run.
 
-    rows: completions that were scored; rejected: those that were not, see `rejected.jsonl`
+    rows: completions that were scored; rejected: those that were not, see `_rejected.jsonl`
     parts: how many files `part-….parquet` there are
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the mean
     seconds: what this call took, which may have found parts that were there already
+    golds_in_part: how many rows have a gold of which only a part was read
 
     >>> summary = ScoreSummary(
-    ...     Path("scored"), 1200, 3, 2, {"scored": 1190, "timeout": 10},
-    ...     {"accuracy_reward": (1188, 0.25), "total": (1188, 0.25)}, seconds=2.0,
+    ...     Path("scored"), 1200, 3, 2, {"timeout": 10, "no_answer": 390, "scored": 800},
+    ...     {"accuracy_reward": (1188, 0.25), "total": (1188, 0.25)}, 2.0, golds_in_part=58,
     ... )
     >>> print(summary)
-    scored: 1,200 rows in 2 parts; 3 rows rejected, see scored/rejected.jsonl
+    scored: 1,200 rows in 2 parts; 3 rows rejected, see scored/_rejected.jsonl
       accuracy_reward  mean 0.250, 12 rows without a value
       total            mean 0.250, 12 rows without a value
-      status           scored 1,190, timeout 10
+      status           scored 800, no_answer 390, timeout 10
+      golds            58 rows have one that was read in part: write golds as $…$, or put
+                       golds = "latex" into the recipe
     """
 
     out: Path
@@ -33,20 +41,27 @@ class ScoreSummary:
     statuses: Mapping[str, int]
     values: Mapping[str, tuple[int, float | None]]
     seconds: float
+    golds_in_part: int = 0
 
     def __str__(self) -> str:
         wide = max(len(name) for name in [*self.values, "status"])
         lines = [self._first_line()]
         for name, (count, mean) in self.values.items():
             lines.append(f"  {name:<{wide}}  {self._value(count, mean)}")
-        statuses = ", ".join(f"{status} {count:,}" for status, count in self.statuses.items())
-        return "\n".join([*lines, f"  {'status':<{wide}}  {statuses or 'none'}"])
+        counts = {name: self.statuses[name] for name in reversed(STATUSES) if name in self.statuses}
+        statuses = ", ".join(f"{status} {count:,}" for status, count in counts.items())
+        lines.append(f"  {'status':<{wide}}  {statuses or 'none'}")
+        if self.golds_in_part:
+            have = "has" if self.golds_in_part == 1 else "have"
+            lines.append(f"  {'golds':<{wide}}  {_rows(self.golds_in_part)} {have} {IN_PART}")
+            lines.append(f"  {'':<{wide}}  {LATEX}")
+        return "\n".join(lines)
 
     def _first_line(self) -> str:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
         line = f"{self.out}: {_rows(self.rows)} in {parts}"
         if self.rejected:
-            line += f"; {_rows(self.rejected)} rejected, see {self.out / 'rejected.jsonl'}"
+            line += f"; {_rows(self.rejected)} rejected, see {self.out / '_rejected.jsonl'}"
         return line
 
     def _value(self, count: int, mean: float | None) -> str:

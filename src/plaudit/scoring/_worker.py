@@ -8,6 +8,7 @@ import gc
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
@@ -31,11 +32,13 @@ def main(descriptor: int, parent: int) -> None:
 
 
 def settle_in(limits: Mapping[str, Any]) -> None:
-    """One worker a core: neither the judge nor Arrow may start a crowd of its own."""
+    """One worker of many: it neither starts a crowd of its own nor says what each would say."""
     import pyarrow as pa
 
     from plaudit.judge import configure, shared_judge
 
+    # The summary counts these, once for all workers.
+    warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a circle
@@ -46,13 +49,17 @@ def settle_in(limits: Mapping[str, Any]) -> None:
 
 
 def scored_or_error(chunk: Any, plan: Any) -> Any:
-    """The scored chunk, or what went wrong, as text: not every exception can be sent."""
+    """The scored chunk, or what went wrong, as text: not every exception can be sent.
+
+    Whatever it is: a reward that calls `sys.exit` ends the run, and is not to look like a crash.
+    """
+    from plaudit.scoring._failures import told
     from plaudit.scoring._score_chunk import score_chunk
 
     try:
         return score_chunk(chunk, plan)
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
+    except BaseException as error:
+        return told(error)
 
 
 def _die_with(parent: int) -> None:

@@ -1,0 +1,7 @@
+"""`python -m plaudit` is the command `plaudit`, for where that is not on the PATH."""
+
+import sys
+
+from plaudit.cli import main
+
+sys.exit(main())
