@@ -93,7 +93,7 @@ def test_a_short_name_is_enough_where_only_one_system_has_it(capsys):
 
 def test_a_short_name_of_several_systems_is_refused(capsys):
     complaint = refused(capsys, "accuracy_reward", "--completion", "4")
-    assert "canoe.accuracy_reward, vlm_r1.accuracy_reward, trl.accuracy_reward" in complaint
+    assert "canoe.accuracy_reward, trl.accuracy_reward, vlm_r1.accuracy_reward" in complaint
 
 
 @pytest.mark.parametrize(

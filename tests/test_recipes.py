@@ -13,8 +13,8 @@ import pytest
 
 import own_rewards
 from plaudit.recipes import Component, Recipe, RowScore, guess, load, presets
-from plaudit.recipes._calling import COLUMNS, calling_of
-from plaudit.rewards import ALSO_NEEDED, all_rewards, trl
+from plaudit.recipes._calling import calling_of
+from plaudit.rewards import all_rewards, trl
 from plaudit.scores import Score, explain
 
 RIGHT, WRONG = r"<think>2 + 2</think> \boxed{4}", r"<think>2 + 2</think> \boxed{5}"
@@ -202,14 +202,13 @@ def test_settings_are_never_taken_from_a_table():
     assert totals(thinks, [RIGHT], solution=["4"], reasoning_delimiters=["x"]) == [1.0]
 
 
-def test_every_column_that_a_reward_needs_is_known():
+def test_every_column_that_a_reward_needs_is_one_that_it_takes():
     params = {"max_len": 9, "max_completion_len": 9, "soft_punish_cache": 3, "tokenizer": "words"}
     for name, reward in all_rewards().items():
-        code = reward.__wrapped__ if hasattr(reward, "__wrapped__") else reward
-        known = code.__code__.co_varnames[: code.__code__.co_argcount]
-        wanted = {k: v for k, v in params.items() if k in (*known, *ALSO_NEEDED.get(name, ()))}
-        calling = calling_of(name, wanted)[1]
-        assert set(calling.needed) <= COLUMNS, name
+        arguments = inspect.signature(reward).parameters
+        calling = calling_of(name, {k: v for k, v in params.items() if k in arguments})[1]
+        assert set(calling.needed) <= calling.takes, name
+        assert not calling.takes_any, name
 
 
 @pytest.mark.parametrize(
@@ -232,14 +231,23 @@ def test_what_each_reward_needs(reward, needs):
     assert set(only(reward).needs()) == needs
 
 
-def test_what_is_needed_beyond_the_signature_is_what_the_rewards_ask_for():
-    for name, columns in ALSO_NEEDED.items():
-        reward = all_rewards()[name]
-        arguments = {} if name == "canoe.len_reward" else {"solution": ["4"]}
-        for column in columns:
-            with pytest.raises(ValueError, match=column):
-                reward(["4"], **arguments)
-            arguments[column] = ["x"]
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("canoe.len_reward", ["problem"]),
+        ("vlm_r1.accuracy_reward", ["accu_reward_method"]),
+        ("vlm_r1.cosine_rewards", ["tokenizer"]),
+        ("vlm_r1.iou_reward", ["image_grid_thw", "image_path"]),
+    ],
+)
+def test_what_is_needed_beyond_the_signature_is_what_the_rewards_ask_for(name, columns):
+    reward = all_rewards()[name]
+    arguments = {} if name == "canoe.len_reward" else {"solution": ["4"]}
+    assert set(reward.declaration.needs) == {*columns, *arguments}
+    for column in columns:
+        with pytest.raises(ValueError, match=column):
+            reward(["4"], **arguments)
+        arguments[column] = ["x"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,6 @@ AnyReward = Callable[..., Any]
 
 HOW_TO_PASS = {
     "solution": "--solution TEXT",
-    "sol": "--solution TEXT",
     "completion_ids": "--column completion_ids='[1, 2, 3]'",
 }
 INTERRUPTED = 130  # what shells report after Ctrl-C: 128 + SIGINT
@@ -204,10 +203,12 @@ def _json_or_text(text: str) -> Any:
 
 
 def _list(out: TextIO) -> None:
-    from plaudit.rewards import all_rewards
+    from plaudit.rewards import all_rewards, broken_systems
 
     for name, reward in all_rewards().items():
         print(f"{name}{_signature(reward)}\n    {_first_line(reward)}", file=out)
+    for system, why in broken_systems().items():
+        print(f"plaudit: no rewards of {system}: {why}", file=sys.stderr)
 
 
 def _signature(reward: AnyReward) -> str:
@@ -239,20 +240,23 @@ def _explained(
     params: dict[str, Any],
     columns: dict[str, Any],
 ) -> "Score":
+    from plaudit.declarations import arguments_of, declaration_of, is_reward_factory
+
     known = inspect.signature(reward).parameters
     for name in params:
         if name not in known:
             raise ValueError(f"has no parameter {name}; it has {', '.join(known)}")
     if "tokenizer" in known:
         params = {"tokenizer": Words(), **params}
-    asks = reward
-    if not hasattr(reward, "scores"):  # a factory: its parameters make the reward
-        _ask_for_missing(reward, params, "--param")
+    if is_reward_factory(reward):
+        _ask_for_missing(arguments_of(reward)[2], params, "--param")
         reward, params = reward(**params), {}
-        asks = reward.scores
-    given = ["completions", "content", *params, *columns]
-    given += ["solution", "sol"] if solution is not None else []
-    _ask_for_missing(asks, given, "--column")
+    declaration = declaration_of(reward)
+    given = [declaration.batch_names.get(name, name) for name in (*params, *columns)]
+    given += ["solution"] if solution is not None else []
+    needed = [name for name in declaration.needs if name in declaration.settings]
+    _ask_for_missing(needed, given, "--param")
+    _ask_for_missing(declaration.needs, given, "--column")
     return plaudit.explain(reward, completion, solution, **params, **columns)
 
 
@@ -296,18 +300,12 @@ class Words:
         return text.split()
 
 
-def _ask_for_missing(reward: AnyReward, given: Iterable[str], option: str) -> None:
-    """Complain of the first argument that has no default and no value, and say how to pass it."""
-    for name in _required(reward):
+def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
+    """Complain of the first argument that is needed and not given, and say how to pass it."""
+    for name in needed:
         if name not in given:
             how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
             raise ValueError(f"needs {name}: pass {how}")
-
-
-def _required(reward: AnyReward) -> list[str]:
-    parameters = inspect.signature(reward).parameters.values()
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return [p.name for p in named if p.default is p.empty]
 
 
 def _as_json(name: str, score: "Score") -> str:

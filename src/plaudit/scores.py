@@ -7,19 +7,19 @@ Each reward is written as a function that gives a `Score` for each row: a value 
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import wraps
-from inspect import isclass, iscoroutinefunction, isroutine, signature
-from typing import Any, ParamSpec, Protocol, TypeVar, cast
+from dataclasses import dataclass, replace
+from functools import partial, wraps
+from inspect import iscoroutinefunction, signature
+from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
+from plaudit.declarations import HOOKS, Declaration, asking_for_columns, declaration_of, declare
 
 P = ParamSpec("P")
 T = TypeVar("T")
-_FACTORY = "_is_plaudit_reward_factory"
 
-# What a reward may be given that is not a column: it holds for every row.
-NOT_COLUMNS = ("tokenizer", "reasoning_delimiters", "log_extra", "log_metric", "trainer_state")
+# What a reward of one text calls otherwise than a batch does.
+_BATCH_NAMES = {"content": "completions", "sol": "solution"}
 
 # What the status of a row can be, the worst first. A component can also say "equal", "different" or
 # "gated", each of which is "scored" for its row.
@@ -65,12 +65,25 @@ class Reward(Protocol[P]):
 
     __name__: str
     scores: Callable[P, list[Score]]
+    declaration: Declaration
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[float | None]: ...
 
 
-def reward(scores: Callable[P, list[Score]]) -> Reward[P]:
-    """Make the reward function of a function that scores a batch.
+@overload
+def reward(scores: Callable[P, list[Score]], /) -> Reward[P]: ...
+@overload
+def reward(
+    *, columns: Sequence[str] | None = None, needs: Sequence[str] = (), reads_latex: bool = False
+) -> Callable[[Callable[P, list[Score]]], Reward[P]]: ...
+def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -> Any:
+    """Make the reward function of a function that scores a batch, and declare what it takes.
+
+    columns: its arguments that hold one entry per row, those that come through **kwargs too; other
+        arguments are settings. Default: every argument that it names is a column, and its **kwargs
+        are given all others that there are
+    needs: what it cannot do without though its signature has a default for it, or does not name it
+    reads_latex: whether it reads golds as LaTeX and as nothing else
 
     >>> @reward
     ... def brief(completions, **kwargs):
@@ -79,65 +92,37 @@ def reward(scores: Callable[P, list[Score]]) -> Reward[P]:
     [1.0, 0.0]
     >>> brief.scores(["short"])[0].why
     '5 characters'
+    >>> @reward(columns=["words"])
+    ... def fits(completions, words, margin=0, **kwargs):
+    ...     counts = [abs(len(c.split()) - n) for c, n in zip(completions, words)]
+    ...     return [Score(float(count <= margin), f"{count} off") for count in counts]
+    >>> fits(["one two"], words=[3], margin=1)
+    [1.0]
     """
+    if scores is None:
+        return partial(_batch_reward, **declared)
+    return _batch_reward(scores)
 
+
+def _batch_reward(scores: Callable[P, list[Score]], **declared: Any) -> Reward[P]:
     asked = asking_for_columns(scores)
 
     @wraps(scores)
     def values(*args: P.args, **kwargs: P.kwargs) -> list[float | None]:
         return values_of(asked(*args, **kwargs), scores.__name__, kwargs.get("log_metric"))
 
-    named = cast("Reward[P]", values)
+    named = cast("Reward[P]", _returning(values, list[float | None]))
     named.scores = asked
+    named.declaration = declare(scores, **declared)
     return named
 
 
-def asking_for_columns(function: Callable[P, T]) -> Callable[P, T]:
-    """The function, which asks for what a call does not give it by the name of its column.
-
-    >>> @asking_for_columns
-    ... def repetition(completion_ids, **kwargs):
-    ...     return [0.0 for _ in completion_ids]
-    >>> repetition(completions=["la la la"])
-    Traceback (most recent call last):
-    ...
-    TypeError: repetition needs completion_ids: pass completion_ids=…, a column has one entry for \
-each completion
-    """
-
-    @wraps(function)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> T:
-        try:
-            return function(*args, **kwargs)
-        except TypeError as error:
-            missing = _missing(function, args, kwargs)
-            if not missing:
-                raise
-            # The objects that factories make have a name; a list of completions has none.
-            name = getattr(args[0], "__name__", "") if args else ""
-            how = ", ".join(f"{one}=…" for one in missing)
-            raise TypeError(
-                f"{name or function.__name__} needs {' and '.join(missing)}: pass {how}, "
-                "a column has one entry for each completion"
-            ) from error
-
-    return asked
-
-
-def _missing(function: Callable[..., Any], args: Any, kwargs: Mapping[str, Any]) -> list[str]:
-    """The arguments that a function insists on, and that a call of it does not give."""
-    try:
-        given = signature(function).bind_partial(*args, **kwargs).arguments
-    except TypeError:  # too many, or one twice: Python says which
-        return []
-    parameters = signature(function).parameters.values()
-    return [
-        p.name
-        for p in parameters
-        if p.default is p.empty
-        and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        and p.name not in given
-    ]
+def _returning(function: T, given: Any) -> T:
+    """The function, whose signature says what it gives, and not what the function it wraps does."""
+    made = cast("Any", function)
+    made.__signature__ = signature(made).replace(return_annotation=given)
+    made.__annotations__ = {**made.__annotations__, "return": given}
+    return function
 
 
 class AsyncReward(Protocol[P]):
@@ -149,8 +134,18 @@ class AsyncReward(Protocol[P]):
     async def __call__(self, *args: P.args, **kwargs: P.kwargs) -> list[float | None]: ...
 
 
-def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
+@overload
+def async_reward(scores: Callable[P, Awaitable[list[Score]]], /) -> AsyncReward[P]: ...
+@overload
+def async_reward(
+    *, of: Reward[...]
+) -> Callable[[Callable[P, Awaitable[list[Score]]]], AsyncReward[P]]: ...
+def async_reward(
+    scores: Callable[P, Awaitable[list[Score]]] | None = None, /, *, of: Reward[...] | None = None
+) -> Any:
     """Make the reward function of a coroutine function that scores a batch.
+
+    of: the reward whose async form it is; recipes use it on an event loop in that one's place
 
     >>> import asyncio
     >>> @async_reward
@@ -159,7 +154,14 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
     >>> asyncio.run(brief(["short", "rather long"]))
     [1.0, 0.0]
     """
+    if scores is None:
+        return partial(_async_batch_reward, of=of)
+    return _async_batch_reward(scores)
 
+
+def _async_batch_reward(
+    scores: Callable[P, Awaitable[list[Score]]], of: Reward[...] | None = None
+) -> AsyncReward[P]:
     asked = asking_for_columns(scores)
 
     @wraps(scores)
@@ -167,34 +169,11 @@ def async_reward(scores: Callable[P, Awaitable[list[Score]]]) -> AsyncReward[P]:
         name = scores.__name__
         return values_of(await asked(*args, **kwargs), name, kwargs.get("log_metric"))
 
-    named = cast("AsyncReward[P]", values)
+    named = cast("AsyncReward[P]", _returning(values, list[float | None]))
     named.scores = asked
+    if of is not None:
+        of.declaration = replace(of.declaration, async_form=asked)
     return named
-
-
-def reward_factory(maker: T) -> T:
-    """Mark a function or a class as one that makes a reward out of a recipe's `params`.
-
-    A recipe calls nothing of a user's when it is loaded, but for what is marked so.
-
-    >>> @reward_factory
-    ... def shorter(than):
-    ...     return lambda completions, **kwargs: [float(len(c) < than) for c in completions]
-    >>> is_reward_factory(shorter), is_reward_factory(shorter(than=3))
-    (True, False)
-    """
-    setattr(maker, _FACTORY, True)
-    return maker
-
-
-def is_reward_factory(thing: object) -> bool:
-    """Whether a function or a class is marked with `reward_factory`.
-
-    >>> is_reward_factory(print)
-    False
-    """
-    # The objects of a marked class have its mark, too, and are no factories.
-    return (isclass(thing) or isroutine(thing)) and getattr(thing, _FACTORY, False) is True
 
 
 def as_coroutine_functions(kind: type[T]) -> type[T]:
@@ -224,15 +203,28 @@ class TextReward(Protocol[P]):
 
     __name__: str
     scores: Callable[..., list[Score]]
+    declaration: Declaration
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> float: ...
 
 
-def text_reward(score: Callable[P, Score]) -> TextReward[P]:
+@overload
+def text_reward(score: Callable[P, Score], /) -> TextReward[P]: ...
+@overload
+def text_reward(
+    *,
+    columns: Sequence[str] | None = None,
+    needs: Sequence[str] = (),
+    batch: Callable[..., list[Score]] | None = None,
+) -> Callable[[Callable[P, Score]], TextReward[P]]: ...
+def text_reward(score: Callable[P, Score] | None = None, /, **declared: Any) -> Any:
     """Make the reward function of a function that scores one text, its first argument `content`.
 
     `scores` takes columns, as those of the other rewards do, and hands each row its own; the
-    column `solution` is the argument `sol`. What is no list holds for every row.
+    column `solution` is the argument `sol`. What is not a list holds for every row.
+
+    columns, needs: as of `reward`
+    batch: what scores a whole batch, where that is quicker than row by row. Default: row by row
 
     >>> @text_reward
     ... def starts(content, sol, **kwargs):
@@ -242,41 +234,60 @@ def text_reward(score: Callable[P, Score]) -> TextReward[P]:
     >>> [score.value for score in starts.scores(["abc", "bcd"], solution=["a", "a"])]
     [1.0, 0.0]
     """
+    if score is None:
+        return partial(_one_text_reward, **declared)
+    return _one_text_reward(score)
 
-    @wraps(score)
-    def value(*args: P.args, **kwargs: P.kwargs) -> float:
-        return cast("float", of_text(*args, **kwargs).value)
 
+def _one_text_reward(
+    score: Callable[P, Score], batch: Callable[..., list[Score]] | None = None, **declared: Any
+) -> TextReward[P]:
     asked = cast("Callable[..., Score]", asking_for_columns(score))
 
     def of_text(content: Any, *args: Any, **kwargs: Any) -> Score:
         given = asked(text_of(content), *args, **kwargs)
         return _all_scores([given], score.__name__)[0]
 
-    def scores(completions: Sequence[Any], **columns: Any) -> list[Score]:
-        if takes_gold:
-            columns["sol"] = columns.pop("solution", [None] * len(completions))
-        fixed = {
-            name: columns.pop(name) for name in list(columns) if _is_fixed(name, columns[name])
-        }
-        same_length(completions, **columns)
-        texts = texts_of(completions)
-        listed = {name: rows_of(column, name) for name, column in columns.items()}
-        found = []
-        for row, text in enumerate(texts):
-            with naming_row(row):
-                own = {name: column[row] for name, column in listed.items()}
-                found.append(of_text(text, **fixed, **own))
-        return found
+    @wraps(score)
+    def value(*args: P.args, **kwargs: P.kwargs) -> float:
+        return cast("float", of_text(*args, **kwargs).value)
 
-    takes_gold = "sol" in signature(score).parameters
-    named = cast("TextReward[P]", value)
-    named.scores = scores
+    named = cast("TextReward[P]", _returning(value, float))
+    named.declaration = declare(score, **declared, batch_names=_BATCH_NAMES)
+    named.scores = (
+        partial(_row_by_row, of_text, named.declaration)
+        if batch is None
+        else asking_for_columns(batch, score.__name__)
+    )
     return named
 
 
+def _row_by_row(
+    of_text: Callable[..., Score],
+    declaration: Declaration,
+    completions: Sequence[Any],
+    **columns: Any,
+) -> list[Score]:
+    if "solution" in declaration.named:
+        columns["sol"] = columns.pop("solution", [None] * len(completions))
+    fixed = {
+        name: columns.pop(name)
+        for name in list(columns)
+        if name in declaration.settings or _is_fixed(name, columns[name])
+    }
+    same_length(completions, **columns)
+    texts = texts_of(completions)
+    listed = {name: rows_of(column, name) for name, column in columns.items()}
+    found = []
+    for row, text in enumerate(texts):
+        with naming_row(row):
+            own = {name: column[row] for name, column in listed.items()}
+            found.append(of_text(text, **fixed, **own))
+    return found
+
+
 def _is_fixed(name: str, value: object) -> bool:
-    return name in NOT_COLUMNS or isinstance(value, str) or not hasattr(value, "__len__")
+    return name in HOOKS or isinstance(value, str) or not hasattr(value, "__len__")
 
 
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
@@ -350,10 +361,12 @@ def explain(reward: Any, completion: Any = None, solution: Any = None, /, **colu
     solution = _once("solution", solution, columns)
     if completion is None:
         raise TypeError("explain needs the completion: explain(reward, completion, solution)")
+    declaration = declaration_of(reward)
+    fixed = {*declaration.settings, *HOOKS}
     batch: dict[str, Any] = {
-        name: value if name in NOT_COLUMNS else [value] for name, value in columns.items()
+        name: value if name in fixed else [value] for name, value in columns.items()
     }
-    if solution is not None or "solution" in signature(reward.scores).parameters:
+    if solution is not None or "solution" in declaration.named:
         batch["solution"] = [solution]
     score: Score = reward.scores(completions=[completion], **batch)[0]
     return score

@@ -52,7 +52,7 @@ class Component:
         own_name, _ = self._named_calling
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "weight", float(self.weight))
-        if self.golds and not self.calling.reads_latex:
+        if self.golds and not self.calling.declaration.reads_latex:
             raise ValueError(f'{self.reward} takes no golds = "latex": it reads more than LaTeX')
         if self.name in RESERVED:
             raise ValueError(f"a scored table has a column {quoted(self.name)} already")

@@ -179,7 +179,7 @@ in the recipe. The columns are "prompt", "completion", "gold"
 
     def _with_golds(self) -> tuple[Component, ...]:
         check_golds(self.golds)
-        readers = [component.calling.reads_latex for component in self.components]
+        readers = [component.calling.declaration.reads_latex for component in self.components]
         if self.golds and not any(readers):
             raise ValueError('golds = "latex" is for the rewards of trl, and the recipe has none')
         return tuple(

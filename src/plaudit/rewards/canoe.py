@@ -28,7 +28,7 @@ NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 
 
-@reward
+@reward(columns=("solution",))
 def accuracy_reward(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
 ) -> list[Score]:
@@ -42,7 +42,7 @@ def accuracy_reward(
     return settle(_accuracy(completions, solution, kwargs))
 
 
-@async_reward
+@async_reward(of=accuracy_reward)
 async def accuracy_reward_async(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
 ) -> list[Score]:
@@ -99,7 +99,7 @@ def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
     return marked(score, gold, verdict.gold)
 
 
-@reward
+@reward(columns=("solution", "completions_long_answer"))
 def influence_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -141,7 +141,7 @@ def _influence(text: str | None, gold: str | None) -> Score:
     return Score(0.0, why, answer, gold, "same text", Status.DIFFERENT, right=False)
 
 
-@reward
+@reward(columns=())
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
 
@@ -158,7 +158,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     ]
 
 
-@reward
+@reward(columns=("problem",), needs=("problem",))
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 

@@ -24,11 +24,12 @@ from plaudit.completions import (
     same_length,
     texts_of,
 )
+from plaudit.declarations import declared, reward_factory
 from plaudit.golds import marked
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, asking_for_columns, async_reward, reward, values_of
+from plaudit.scores import Score, async_reward, reward, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -40,7 +41,7 @@ NO_END = Score(
 )
 
 
-@reward
+@reward(columns=("solution",), reads_latex=True)
 def accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -57,7 +58,7 @@ def accuracy_reward(
     return settle(_accuracy(completions, solution, log_extra))
 
 
-@async_reward
+@async_reward(of=accuracy_reward)
 async def accuracy_reward_async(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -73,7 +74,7 @@ async def accuracy_reward_async(
     return await settle_async(_accuracy(completions, solution, log_extra))
 
 
-@reward
+@reward(columns=("solution",), reads_latex=True)
 def reasoning_accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -92,7 +93,7 @@ def reasoning_accuracy_reward(
     return settle(_reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra))
 
 
-@async_reward
+@async_reward(of=reasoning_accuracy_reward)
 async def reasoning_accuracy_reward_async(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -183,7 +184,7 @@ def _shown(score: Score, read: str | None, skipped: str) -> str:
     return skipped if score.value is None else read or "[unparseable]"
 
 
-@reward
+@reward(columns=())
 def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
 
@@ -247,7 +248,7 @@ class CosineScaledReward(_MadeReward):
         if self.max_len < 1:
             raise ValueError(f"max_len must be 1 or more, got {self.max_len}")
 
-    @asking_for_columns
+    @declared(columns=("solution", "completion_ids"), reads_latex=True)
     def scores(
         self,
         completions: Sequence[Completion],
@@ -277,6 +278,7 @@ class CosineScaledReward(_MadeReward):
         return replace(correct, value=value, why=why)
 
 
+@reward_factory
 def get_cosine_scaled_reward(
     max_len: int,
     min_value_wrong: float = -1.0,
@@ -314,7 +316,7 @@ class RepetitionPenaltyReward(_MadeReward):
         if self.max_penalty > 0:
             raise ValueError(f"max_penalty must not be positive, got {self.max_penalty}")
 
-    @asking_for_columns
+    @declared(columns=("completion_ids",))
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 
@@ -329,6 +331,7 @@ class RepetitionPenaltyReward(_MadeReward):
         return Score(share * self.max_penalty if share else 0.0, why)
 
 
+@reward_factory
 def get_repetition_penalty_reward(
     ngram_size: int = 3, max_penalty: float = -1.0
 ) -> RepetitionPenaltyReward:
@@ -355,7 +358,7 @@ class SoftOverlongPunishment(_MadeReward):
             cache = self.soft_punish_cache
             raise ValueError(f"soft_punish_cache must not be negative, got {cache}")
 
-    @asking_for_columns
+    @declared(columns=("completion_ids",))
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 
@@ -371,6 +374,7 @@ class SoftOverlongPunishment(_MadeReward):
         return Score(value, why)
 
 
+@reward_factory
 def get_soft_overlong_punishment(
     max_completion_len: int, soft_punish_cache: int
 ) -> SoftOverlongPunishment:

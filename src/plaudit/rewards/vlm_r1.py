@@ -33,13 +33,13 @@ from plaudit.completions import (
     texts_of,
     whole_numbers,
 )
+from plaudit.declarations import declared, reward_factory
 from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
 from plaudit.scores import (
     Score,
-    asking_for_columns,
     async_reward,
     reward,
     text_reward,
@@ -59,7 +59,16 @@ _NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 # --- one text against one gold ------------------------------------------------------------------
 
 
-@text_reward
+def _default_scores(
+    completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: object
+) -> list[Score]:
+    """The judge is asked once for a batch."""
+    same_length(completions, solution=solution)
+    rows = zip(texts_of(completions), golds_of(solution), strict=True)
+    return settle(_settled([_draft(_default, content, gold) for content, gold in rows]))
+
+
+@text_reward(columns=("solution",), batch=_default_scores)
 def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Score:
     """How right an answer is: as mathematics, a number, an option letter, or text.
 
@@ -75,20 +84,7 @@ def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Sc
     return settle(_settled([_draft(_default, content, gold_of(sol))]))[0]
 
 
-def _default_scores(
-    completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: object
-) -> list[Score]:
-    same_length(completions, solution=solution)
-    rows = zip(texts_of(completions), golds_of(solution), strict=True)
-    return settle(_settled([_draft(_default, content, gold) for content, gold in rows]))
-
-
-# A batch asks the judge once, where a row at a time would ask for each.
-_default_scores.__name__ = default_accuracy_reward.__name__  # which complaints call it by
-default_accuracy_reward.scores = asking_for_columns(_default_scores)
-
-
-@text_reward
+@text_reward(columns=("solution",))
 def detection_score(
     content: str,
     sol: Solution,
@@ -123,7 +119,7 @@ def detection_score(
     return _detection(extract.clean(content), extract.clean(gold), threshold, weights)
 
 
-@text_reward
+@text_reward(columns=("acc_reward",))
 def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: object) -> Score:
     """A reward of brevity: the fewer tokens, the better a correct answer, the worse a wrong one.
 
@@ -152,7 +148,7 @@ def _brevity(content: str, tokenizer: Any, acc_reward: float) -> Score:
     )
 
 
-@text_reward
+@text_reward(columns=())
 def repetition_reward(content: str, **kwargs: object) -> Score:
     """Minus the share of what repeats: boxes where the text holds a list of them, else phrases.
 
@@ -181,7 +177,7 @@ def _repetition(tokens: list[str], size: int, what: str) -> Score:
 # --- batches ------------------------------------------------------------------------------------
 
 
-@reward
+@reward(columns=("solution", "accu_reward_method"), needs=("accu_reward_method",))
 def accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -210,7 +206,7 @@ def accuracy_reward(
     return _accuracy_logged(scores, completions, solution, kwargs)
 
 
-@async_reward
+@async_reward(of=accuracy_reward)
 async def accuracy_reward_async(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -244,7 +240,9 @@ def _accuracy_logged(
     return scores
 
 
-@reward
+@reward(
+    columns=("solution", "image_grid_thw", "image_path"), needs=("image_grid_thw", "image_path")
+)
 def iou_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -289,7 +287,7 @@ def iou_reward(
     return scores
 
 
-@reward
+@reward(columns=("solution",))  # for the debug log
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the whole text is `<think>…</think>`, white space, `<answer>…</answer>`.
 
@@ -307,7 +305,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     return scores
 
 
-@reward
+@reward(columns=("solution",))  # for the debug log
 def format_reward_rec(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text holds a `<think>`, then an `<answer>` with a box in curly brackets.
 
@@ -327,7 +325,7 @@ def format_reward_rec(completions: Sequence[Completion], **kwargs: Any) -> list[
     return scores
 
 
-@reward
+@reward(columns=("solution",), needs=("tokenizer",))
 def cosine_rewards(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -366,6 +364,7 @@ class _CosineRewards:
     tokenizer: Any
     __name__ = "cosine_rewards"
 
+    @declared(columns=("solution",), needs=("solution",))
     def scores(self, completions: Sequence[Completion], **columns: Any) -> list[Score]:
         return cosine_rewards.scores(completions, **{**columns, "tokenizer": self.tokenizer})
 
@@ -374,6 +373,7 @@ class _CosineRewards:
         return values_of(scores, self.__name__, columns.get("log_metric"))
 
 
+@reward_factory
 def get_cosine_rewards(tokenizer: Any) -> _CosineRewards:
     """`cosine_rewards` with its tokenizer, for a trainer that passes none.
 
@@ -387,7 +387,7 @@ def get_cosine_rewards(tokenizer: Any) -> _CosineRewards:
     return _CosineRewards(tokenizer)
 
 
-@reward
+@reward(columns=("solution",))
 def repetition_rewards(
     completions: Sequence[Completion], solution: Sequence[Solution] | None = None, **kwargs: object
 ) -> list[Score]:

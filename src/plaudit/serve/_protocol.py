@@ -17,11 +17,12 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.completions import same_length, texts_of
+from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TOLD, Score
+from plaudit.scores import TOLD, Score
 
 T = TypeVar("T")
-TAKEN = ("completions", "self", *NOT_COLUMNS)  # no column can have these names
+TAKEN = ("completions", "self", *HOOKS)  # no column can have these names
 
 Message = dict[str, Any]
 Completion = str | Message | list[Message]

@@ -18,8 +18,9 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
+from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TOLD
+from plaudit.scores import TOLD
 
 
 @dataclass(frozen=True)
@@ -245,7 +246,7 @@ def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
     """
     tables = [row if isinstance(row, Mapping) else {} for row in rows]
     names = dict.fromkeys(name for table in tables for name in table if isinstance(name, str))
-    taken = ("self", "completions", *NOT_COLUMNS)
+    taken = ("self", "completions", *HOOKS)
     return {name: [t.get(name) for t in tables] for name in names if name not in taken}
 
 
