@@ -316,6 +316,7 @@ def _as_text(name: str, score: "Score") -> str:
     value = "None (the row is skipped)" if score.value is None else str(score.value)
     facts = {"reward": name, "value": value, "answer": score.answer, "gold": score.gold}
     facts |= {"method": score.method, "status": score.status, "why": score.why}
+    facts |= {"problem": score.problem}
     return "\n".join(f"{fact:<8}{_one_line(text)}" for fact, text in facts.items() if text)
 
 

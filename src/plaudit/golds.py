@@ -7,11 +7,8 @@ same, so the rewards keep to it; but they say so, in a warning and in each score
 
 import re
 import warnings
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
-
-from plaudit.scores import Score
 
 # What has more characters is no expression but a worked solution.
 _LONGEST = 1000
@@ -62,15 +59,15 @@ def _mathematics(text: str) -> str:
     return _NO_MATHEMATICS.sub("", _NAME.sub("", _DRESS.sub("", bare)))
 
 
-def marked(score: Score, gold: str, read: str | None) -> Score:
-    r"""The score, which says so where its gold was read in part; the first of a process warns.
+def in_part(gold: str, read: str | None) -> str:
+    r"""What to say of a gold that was read in part, else ""; the first of a process is warned of.
 
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     marked(Score(1.0, "2 is equal to the gold 2."), r"2\sqrt{2}", "2").why
-    '2 is equal to the gold 2. The gold was read as 2, out of 2\\sqrt{2}.'
+    ...     in_part(r"2\sqrt{2}", "2"), in_part("2", "2")
+    ('The gold was read as 2, out of 2\\sqrt{2}.', '')
     """
     if not read_in_part(gold, read):
-        return score
+        return ""
     shown = f"{gold:.80}"
     if not _warned:
         _warned.add(gold)
@@ -81,8 +78,7 @@ def marked(score: Score, gold: str, read: str | None) -> Score:
             UserWarning,
             stacklevel=2,
         )
-    why = f"{score.why} The gold was read as {read}, out of {shown}."
-    return replace(score, why=why, gold_in_part=True)
+    return f"The gold was read as {read}, out of {shown}."
 
 
 def as_latex(gold: Any) -> Any:

@@ -69,12 +69,17 @@ def _entry_points() -> list[EntryPoint]:
     return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
 
 
-def _added_rewards() -> tuple[dict[str, AnyReward], dict[str, str]]:
-    """The rewards of other packages; and of each system that cannot be used, why that is so."""
+def _added_rewards(system: str = "") -> tuple[dict[str, AnyReward], dict[str, str]]:
+    """The rewards of other packages; and of each system that cannot be used, why that is so.
+
+    With the name of a system, only the module of that one is imported.
+    """
     rewards: dict[str, AnyReward] = {}
     broken: dict[str, str] = {}
     known = dict.fromkeys(_own_systems(), "plaudit itself")
     for entry in _entry_points():
+        if system not in ("", entry.name):
+            continue
         place = f"{entry.value} of {entry.dist.name if entry.dist else 'an unknown package'}"
         if (owner := known.setdefault(entry.name, place)) != place:
             broken[entry.name] = f"{place} is left out: {owner} has a system of that name"
@@ -118,11 +123,12 @@ def reward_named(wanted: str) -> tuple[str, AnyReward]:
     # What another package adds does not make a name of plaudit's own unclear.
     found = _called([wanted], rewards)
     if not found:
-        added, broken = _added_rewards()
+        system = wanted.rpartition(".")[0]
+        added, broken = _added_rewards(system)
         rewards |= added
         found = _called([wanted], rewards)
-        if not found and (why := broken.get(wanted.partition(".")[0])):
-            raise ValueError(f"no reward is called {wanted!r}: {why}")
+        if not found and system in broken:
+            raise ValueError(f"no reward is called {wanted!r}: {broken[system]}")
     if len(found) == 1:
         return found[0], rewards[found[0]]
     if found:

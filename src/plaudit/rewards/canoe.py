@@ -20,11 +20,9 @@ from plaudit.completions import (
     texts_of,
 )
 from plaudit.extract import first_tag, only_tags
-from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
-from plaudit.scores import Score, async_reward, reward
+from plaudit.scores import NO_GOLD, STOPPED, Score, async_reward, reward, score_of
 
-NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 
 
@@ -87,16 +85,11 @@ def _same_text(answer: str, gold: str) -> Score:
 
 
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
-    method, status = verdict.method, verdict.status
-    if status is Status.EQUAL:
-        score = Score(1.0, verdict.why, answer, gold, method, status, right=True)
-        return marked(score, gold, verdict.gold)
-    # What is no mathematics was compared as text.
-    stopped = status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    why = verdict.why if stopped else "The answer is not the gold, neither in value nor as text."
-    status = status if stopped else Status.DIFFERENT
-    score = Score(0.0, why, answer, gold, method, status, right=False)
-    return marked(score, gold, verdict.gold)
+    # What is not mathematics was compared as text.
+    why = "The answer is not the gold, neither in value nor as text."
+    differs = Score(0.0, why, answer, gold, verdict.method, Status.DIFFERENT, right=False)
+    compared = None if verdict.status in STOPPED else differs
+    return score_of(verdict, gold, (answer, gold), compared=compared)
 
 
 @reward(columns=("solution", "completions_long_answer"))

@@ -25,11 +25,10 @@ from plaudit.completions import (
     texts_of,
 )
 from plaudit.declarations import declared, reward_factory
-from plaudit.golds import marked
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, async_reward, reward, values_of
+from plaudit.scores import Score, async_reward, reward, score_of, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -157,17 +156,13 @@ def _judged(
         )
     )
     return [
-        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts), gold)
+        NO_END
+        if text is None
+        else NO_GOLD
+        if gold is None
+        else score_of(next(verdicts), gold, bad_gold=None)
         for text, gold in zip(texts, golds, strict=True)
     ]
-
-
-def _score(verdict: Verdict, gold: str) -> Score:
-    right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
-    value = None if right is None else float(right)
-    read = verdict.answer, verdict.gold
-    score = Score(value, verdict.why, *read, verdict.method, verdict.status, right)
-    return marked(score, gold, verdict.gold)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:

@@ -34,14 +34,15 @@ from plaudit.completions import (
     whole_numbers,
 )
 from plaudit.declarations import declared, reward_factory
-from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.rewards._llm import Question, ask
 from plaudit.scores import (
+    NO_GOLD,
     Score,
     async_reward,
     reward,
+    score_of,
     text_reward,
     values_of,
 )
@@ -53,7 +54,6 @@ _PERIOD = 1024  # tokens over which the cosine falls
 _CORRECT = 0.7  # accuracy from which an answer counts as correct
 _OVERLAPPING = 0.5  # IoU, or average precision, from which boxes count as right
 _PHRASE = 6  # words of a phrase that should not repeat
-_NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 
 
 # --- one text against one gold ------------------------------------------------------------------
@@ -115,7 +115,7 @@ def detection_score(
     threshold = number_of(iou_threshold, "iou_threshold")
     gold = gold_of(sol)
     if gold is None:
-        return _NO_GOLD
+        return NO_GOLD
     return _detection(extract.clean(content), extract.clean(gold), threshold, weights)
 
 
@@ -352,7 +352,7 @@ def cosine_rewards(
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         with _naming(row):
-            found = _NO_GOLD if gold is None else _weighted_sum(text, gold)
+            found = NO_GOLD if gold is None else _weighted_sum(text, gold)
             brief = _brevity(text, tokenizer, found.value or 0.0)
             scores.append(replace(brief, status=found.status, right=found.right))
     log_attempts(LOG, "Cosine reward", scores, texts, golds, "_cosine")
@@ -432,7 +432,7 @@ _Method = Callable[[str, str], _Draft]
 
 
 def _draft(method: _Method, content: str, gold: str | None) -> _Draft:
-    return _NO_GOLD if gold is None else method(content, gold)
+    return NO_GOLD if gold is None else method(content, gold)
 
 
 def _drafts(
@@ -499,13 +499,10 @@ def _default(content: str, gold: str) -> _Draft:
 
 
 def _default_score(answer: str, truth: str, verdict: Verdict) -> Score:
-    if verdict.status is Status.EQUAL:
-        score = _same(True, "Equal as mathematics.", answer, truth, verdict.method)
-        return marked(score, truth, verdict.gold)
-    score = replace(_compared(answer, truth), answer=answer, gold=truth)
-    # A gold that is no mathematics is no trouble here: it is compared as something else.
-    stopped = verdict.status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    return replace(score, status=verdict.status) if stopped else score
+    # A gold that is not mathematics is no trouble here: it is compared as something else.
+    is_equal = verdict.status is Status.EQUAL
+    other = None if is_equal else replace(_compared(answer, truth), answer=answer, gold=truth)
+    return score_of(verdict, truth, (answer, truth), compared=other)
 
 
 def _same(same: bool, why: str, answer: str | None, truth: str | None, method: str) -> Score:
@@ -552,7 +549,7 @@ def _mcq(content: str, gold: str) -> Score:
     letter, picked = extract.option_letter(truth), extract.option_letter(answer)
     if letter is None:
         return Score(
-            0.0, "The gold has no option letter.", picked, truth, "option letter", "bad_gold"
+            0.0, "The gold has no option letter.", picked, truth, "option letter", Status.BAD_GOLD
         )
     return _same_option(picked, letter)
 
@@ -560,7 +557,9 @@ def _mcq(content: str, gold: str) -> Score:
 def _yes_no(content: str, gold: str) -> Score:
     said, true = _yes_or_no(_first_answer(content)), _yes_or_no(_first_answer(gold))
     if true is None:
-        return Score(0.0, "The gold says neither yes nor no.", said, gold, "yes_no", "bad_gold")
+        return Score(
+            0.0, "The gold says neither yes nor no.", said, gold, "yes_no", Status.BAD_GOLD
+        )
     why = f"The answer says {said or 'neither yes nor no'}, the gold {true}."
     return _same(said == true, why, said, true, "yes_no")
 
@@ -574,15 +573,7 @@ def _math(content: str, gold: str) -> _Draft:
     answer, truth = extract.clean(content), extract.clean(gold)
     if extract.plain_latex(answer) == extract.plain_latex(truth):
         return _same(True, "The same formula.", answer, truth, "same text")
-    return _ToJudge(Pair(answer, truth), partial(_math_score, answer, truth))
-
-
-def _math_score(answer: str, truth: str, verdict: Verdict) -> Score:
-    equal = verdict.status is Status.EQUAL
-    why = "Equal as mathematics." if equal else f"Not equal as mathematics: {verdict.status}."
-    right = None if verdict.status is Status.BAD_GOLD else equal
-    score = Score(float(equal), why, answer, truth, verdict.method, verdict.status, right)
-    return marked(score, truth, verdict.gold)
+    return _ToJudge(Pair(answer, truth), partial(score_of, gold=truth, shown=(answer, truth)))
 
 
 def _all_match(content: str, gold: str) -> Score:
@@ -710,7 +701,7 @@ def _shown(corners: boxes.Corners) -> str:
 
 def _iou_score(text: str, gold: str | None, grid: list[int], size: tuple[int, int]) -> Score:
     if gold is None:
-        return _NO_GOLD
+        return NO_GOLD
     truth = boxes.corners_of(extract.json_items(_last_answer(gold)))
     if truth is None:
         raise ValueError(f"the gold must be [left, top, right, bottom], got {gold!r:.80}")

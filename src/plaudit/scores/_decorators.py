@@ -1,63 +1,25 @@
-"""A reward that can say why.
+"""A function that gives scores in, and out comes the reward function that a trainer calls.
 
-Each reward is written as a function that gives a `Score` for each row: a value and its reasons.
-`@reward` turns it into the function that a trainer calls, which gives the values alone.
-`@text_reward` does so for the rewards that take one text and give one number.
+`@reward` is for a function that scores a batch, `@async_reward` for a coroutine function that does,
+`@text_reward` for one that scores a single text. Each declares what the reward takes.
 """
 
-from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from functools import partial, wraps
-from inspect import iscoroutinefunction, signature
+from inspect import signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
 from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
-from plaudit.declarations import HOOKS, Declaration, asking_for_columns, declaration_of, declare
+from plaudit.declarations import HOOKS, Declaration, asking_for_columns, declare
+from plaudit.scores._score import Score
+from plaudit.scores._values import check_scores, values_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 # What a reward of one text calls otherwise than a batch does.
 _BATCH_NAMES = {"content": "completions", "sol": "solution"}
-
-# What the status of a row can be, the worst first. A component can also say "equal", "different" or
-# "gated", each of which is "scored" for its row.
-STATUSES = ("error", "timeout", "limit", "bad_gold", "no_answer", "scored")
-# What a trainer should hear of: all but that the row was scored.
-TOLD = STATUSES[: STATUSES.index("scored")]
-# What is wrong with the data or the machine: the row got its value because something failed.
-TROUBLE = STATUSES[: STATUSES.index("no_answer")]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What one completion is worth, and why.
-
-    value: the reward; None where the row is skipped
-    why: one sentence for a person
-    answer, gold: what was read as answer and as gold
-    method: what decided
-    status: one of STATUSES; or "equal" or "different" where the answer was compared with the gold;
-        or "gated" where the gate of a recipe holds the value back
-    right: whether the completion is right by the reward's own rule; None where the reward does not
-        say so (a format, a length), or where there is no gold to compare with
-    ungated: what the value would be without the gate of its recipe; None where no gate held it back
-    gold_in_part: whether only a part of the gold was read, see `plaudit.golds`
-
-    >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
-    1.0
-    """
-
-    value: float | None
-    why: str
-    answer: str | None = None
-    gold: str | None = None
-    method: str = ""
-    status: str = "scored"
-    right: bool | None = None
-    ungated: float | None = None
-    gold_in_part: bool = False
 
 
 class Reward(Protocol[P]):
@@ -246,7 +208,7 @@ def _one_text_reward(
 
     def of_text(content: Any, *args: Any, **kwargs: Any) -> Score:
         given = asked(text_of(content), *args, **kwargs)
-        return _all_scores([given], score.__name__)[0]
+        return check_scores([given], score.__name__)[0]
 
     @wraps(score)
     def value(*args: P.args, **kwargs: P.kwargs) -> float:
@@ -288,96 +250,3 @@ def _row_by_row(
 
 def _is_fixed(name: str, value: object) -> bool:
     return name in HOOKS or isinstance(value, str) or not hasattr(value, "__len__")
-
-
-def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
-    """The values alone; the share of rows with each status goes to the trainer's `log_metric`.
-
-    >>> values_of([Score(1.0, "Equal."), Score(0.0, "Too large.", status="limit")], "accuracy")
-    [1.0, 0.0]
-    """
-    _all_scores(scores, name)
-    log_statuses(name, [score.status for score in scores], log_metric)
-    return [score.value for score in scores]
-
-
-def _all_scores(given: Any, name: str) -> Sequence[Score]:
-    """Raise unless it is a list of scores: what a user's function gives may be anything."""
-    if not isinstance(given, Sequence):
-        got = type(given).__name__
-        raise TypeError(f"{name} must give a list with a Score for each completion, got {got}")
-    for row, one in enumerate(given):
-        if not isinstance(one, Score):
-            got = f"{type(one).__name__}: {one!r:.80}"
-            raise TypeError(f"{name} must give a Score for each completion, row {row} is {got}")
-    return given
-
-
-def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None:
-    """Tell the trainer the share of rows with each status other than "scored".
-
-    >>> log_statuses("math", ["equal", "no_answer"], lambda key, share: share and print(key, share))
-    math/no_answer 0.5
-    """
-    if callable(log_metric) and statuses:
-        count = Counter(statuses)
-        for status in TOLD:
-            log_metric(f"{name}/{status}", count[status] / len(statuses))
-
-
-def log_means(
-    recipe: str, components: Mapping[str, Sequence[float | None]], log_metric: object
-) -> None:
-    """Tell the trainer the mean of each component, which a total alone would hide.
-
-    >>> log_means("math", {"accuracy": [1.0, 0.0, None], "format": [None]}, print)
-    math/accuracy 0.5
-    """
-    for name, values in components.items():
-        counted = [value for value in values if value is not None]
-        if counted and callable(log_metric):
-            log_metric(f"{recipe}/{name}", sum(counted) / len(counted))
-
-
-def explain(reward: Any, completion: Any = None, solution: Any = None, /, **columns: Any) -> Score:
-    """Score one completion, and say why it got what it got.
-
-    `columns` holds the value of this one row for each column that the reward needs; `completion`
-    and `solution` may be given by name, too.
-
-    >>> from plaudit.rewards import canoe
-    >>> explain(canoe.format_reward, "just text").why[:24]
-    'The text is not <think>…'
-    """
-    if not hasattr(reward, "scores"):
-        raise TypeError(f"{reward!r} is no plaudit reward: it has no `scores` to explain it with")
-    if iscoroutinefunction(reward):
-        raise TypeError(f"{reward.__name__} is for an event loop: explain the one without _async")
-    if "completions" in columns:
-        raise TypeError(
-            "explain takes one row, as completion=…: for several, call reward.scores(completions=…)"
-        )
-    completion = _once("completion", completion, columns)
-    solution = _once("solution", solution, columns)
-    if completion is None:
-        raise TypeError("explain needs the completion: explain(reward, completion, solution)")
-    declaration = declaration_of(reward)
-    fixed = {*declaration.settings, *HOOKS}
-    batch: dict[str, Any] = {
-        name: value if name in fixed else [value] for name, value in columns.items()
-    }
-    if solution is not None or "solution" in declaration.named:
-        batch["solution"] = [solution]
-    score: Score = reward.scores(completions=[completion], **batch)[0]
-    return score
-
-
-def _once(name: str, given: Any, columns: dict[str, Any]) -> Any:
-    """An argument that is given by its place or by its name, and not by both."""
-    named = columns.pop(name, None)
-    if given is not None and named is not None:
-        raise TypeError(
-            f"explain got the {name} twice: by its place, {given!r:.80}, and by its name, "
-            f"{named!r:.80}; leave one of them out"
-        )
-    return named if given is None else given
