@@ -11,6 +11,7 @@ from pathlib import Path
 
 from plaudit.recipes import load
 from plaudit.serve._application import application
+from plaudit.serve._connections import raise_descriptor_limit
 from plaudit.serve._limits import Limits
 from plaudit.serve._log import log, log_to_stderr
 from plaudit.serve._serving import server_of
@@ -65,8 +66,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name, value, kind, about in (
         ("--max-body", usual.body, int, "bytes of a request's body"),
         ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
-        ("--sending", usual.sending, float, "seconds a client may take to send a request"),
+        ("--sending", usual.sending, float, "seconds to send a request in, or to take an answer"),
         ("--deadline", usual.deadline, float, "seconds a request may take to be scored"),
+        ("--connections", usual.connections, int, "connections that may be open"),
     ):
         parser.add_argument(
             name,
@@ -96,13 +98,14 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         recipe = load(arguments.recipe)
         body, rows = arguments.max_body, arguments.max_rows
-        limits = Limits(body, rows, arguments.sending, arguments.deadline)
+        limits = Limits(body, rows, arguments.sending, arguments.deadline, arguments.connections)
         token = _token(arguments.token_file)
         listener = _listener(arguments.host, arguments.port)
     except (ValueError, OSError, ImportError, OverflowError) as error:
         print(f"plaudit: {error}", file=sys.stderr)
         return WRONG
     log_to_stderr(arguments.log_level)
+    raise_descriptor_limit()
     host, port = listener.getsockname()[:2]
     if token is None and not ip_address(host).is_loopback:
         why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"

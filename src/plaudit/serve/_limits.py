@@ -10,8 +10,9 @@ class Limits:
 
     body: bytes of a request's body
     rows: completions that may be in flight, over all requests
-    sending: seconds in which a client must have sent its request
+    sending: seconds in which a client must have sent its request, and taken its answer
     deadline: seconds in which a request must be scored, waiting included
+    connections: that may be open; fewer where the process may not open so many files
 
     >>> Limits(rows=0)
     Traceback (most recent call last):
@@ -23,6 +24,7 @@ class Limits:
     rows: int = 16_384
     sending: float = 30.0
     deadline: float = 300.0
+    connections: int = 1024
 
     def __post_init__(self) -> None:
         for field in fields(self):

@@ -37,6 +37,13 @@ class Watch:
         start, code = time.perf_counter(), 0
         state = scope.setdefault("state", {})
         state["id"] = secrets.token_hex(8)
+        unread = _has_body(Headers(scope=scope))
+
+        async def heard() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
 
         async def noted(message: Message) -> None:
             nonlocal code
@@ -45,23 +52,29 @@ class Watch:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = state["id"]
                 headers["X-Content-Type-Options"] = "nosniff"
+                if unread:  # what follows on this connection is no request
+                    headers["Connection"] = "close"
             await send(message)
 
         try:
             if self._may_ask(scope):
-                await self._app(scope, receive, noted)
+                await self._app(scope, heard, noted)
             else:
-                await _unauthorised(state["id"])(scope, receive, noted)
+                await _unauthorised(state["id"])(scope, heard, noted)
         except Exception as error:
             log("failed", logging.ERROR, error, request=state["id"])
         finally:
             self._tell(scope, code, time.perf_counter() - start)
 
     def _may_ask(self, scope: Scope) -> bool:
-        if self._token is None or scope["path"] in OPEN:
+        if self._token is None or self._has_token(scope, self._token):
+            scope["state"].get("let_in", _nothing)()
             return True
+        return scope["path"] in OPEN
+
+    def _has_token(self, scope: Scope, token: bytes) -> bool:
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-        same = compare_digest(_digest(given.strip().encode("latin-1")), self._token)
+        same = compare_digest(_digest(given.strip().encode("latin-1")), token)
         return same and kind.lower() == "bearer"
 
     def _tell(self, scope: Scope, code: int, seconds: float) -> None:
@@ -93,6 +106,14 @@ def problem(code: int, why: str, request: str, headers: dict[str, str] | None = 
 def _unauthorised(request: str) -> Response:
     why = "this server wants a token: send the header Authorization: Bearer TOKEN"
     return problem(401, why, request, {"WWW-Authenticate": "Bearer"})
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _nothing() -> None:
+    """What a server other than plaudit's own hears of who was let in."""
 
 
 def _digest(token: bytes) -> bytes:
