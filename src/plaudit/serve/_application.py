@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,8 +24,16 @@ from plaudit.serve._watch import Watch, problem
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def application(recipe: Recipe, limits: Limits | None = None, token: str | None = None) -> ASGIApp:
+def application(
+    recipe: Recipe,
+    limits: Limits | None = None,
+    token: str | None = None,
+    images: Path | None = None,
+) -> ASGIApp:
     """The server as an ASGI application, for a server of your own choice.
+
+    token: what clients must send; unless given, nothing
+    images: the only folder from which images are read; unless given, no image is
 
     Slow and oversized heads of requests are the affair of that server; `plaudit serve` and
     `serving` see to them.
@@ -32,7 +41,7 @@ def application(recipe: Recipe, limits: Limits | None = None, token: str | None 
     >>> from plaudit.recipes import load
     >>> app = application(load("trl-math"), Limits(rows=1000))
     """
-    service = Service(recipe, limits or Limits())
+    service = Service(recipe, limits or Limits(), images)
     batches = [
         Route("/v1/score", service.score, methods=["POST"]),
         Route("/v1/rewards", service.rewards, methods=["POST"]),

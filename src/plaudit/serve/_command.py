@@ -63,6 +63,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=f"clients must send the token in it; so they must where {VARIABLE} is set",
     )
+    parser.add_argument(
+        "--images",
+        metavar="DIR",
+        type=Path,
+        help="the only folder whose images are read, for rewards that take image_path; else none",
+    )
     for name, value, kind, about in (
         ("--max-body", usual.body, int, "bytes of a request's body"),
         ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
@@ -100,6 +106,7 @@ def run(arguments: argparse.Namespace) -> int:
         body, rows = arguments.max_body, arguments.max_rows
         limits = Limits(body, rows, arguments.sending, arguments.deadline, arguments.connections)
         token = _token(arguments.token_file)
+        images = _folder(arguments.images)
         listener = _listener(arguments.host, arguments.port)
     except (ValueError, OSError, ImportError, OverflowError) as error:
         print(f"plaudit: {error}", file=sys.stderr)
@@ -110,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
     if token is None and not ip_address(host).is_loopback:
         why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
-    server = server_of(application(recipe, limits, token), limits)
+    server = server_of(application(recipe, limits, token, images), limits)
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -124,6 +131,12 @@ def run(arguments: argparse.Namespace) -> int:
     server.run([listener])
     log("stopped")
     return 0
+
+
+def _folder(images: Path | None) -> Path | None:
+    if images is not None and not images.is_dir():
+        raise ValueError(f"--images must be a folder, {images} is none")
+    return images
 
 
 def _token(file: Path | None) -> str | None:

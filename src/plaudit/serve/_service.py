@@ -2,12 +2,14 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
+from plaudit.images import only_below
 from plaudit.judge import Pair, judge_async, shared_judge
 from plaudit.recipes import Recipe, RowScore
 from plaudit.serve._body import body_of
@@ -49,9 +51,10 @@ class Service:
     >>> service.close()
     """
 
-    def __init__(self, recipe: Recipe, limits: Limits) -> None:
+    def __init__(self, recipe: Recipe, limits: Limits, images: Path | None = None) -> None:
         self.recipe = recipe
         self.limits = limits
+        self._images = () if images is None else (images,)
         self.desk = Desk(limits)
         self.scorer = Scorer()
         self.metrics = Metrics(self.desk, self.scorer)
@@ -139,8 +142,13 @@ class Service:
     async def _scored(self, request: Request, rows: int, work: Callable[[], Awaitable[T]]) -> T:
         """What the work gives, if there is room for its rows and the client waits for it."""
         request.state.rows = rows
+
+        async def confined() -> T:
+            with only_below(*self._images):
+                return await work()
+
         with self.desk.admitted(rows):
-            scoring = self.scorer.run(rows, work)
+            scoring = self.scorer.run(rows, confined)
             try:
                 return await until_gone(request.receive, scoring, self.limits.deadline)
             except (TypeError, ValueError) as error:

@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import uvicorn
@@ -24,9 +25,15 @@ ACCEPTED = 16  # of them at once: before the next ones, those that are too many 
 
 @contextmanager
 def serving(
-    recipe: Recipe, limits: Limits | None = None, token: str | None = None, port: int = 0
+    recipe: Recipe,
+    limits: Limits | None = None,
+    token: str | None = None,
+    port: int = 0,
+    images: Path | None = None,
 ) -> Iterator[str]:
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
+
+    See `application` for what it takes; port 0 is one that is free.
 
     >>> from urllib.request import urlopen
     >>> from plaudit.recipes import load
@@ -36,7 +43,7 @@ def serving(
     """
     limits = limits or Limits()
     listener = socket.create_server(("127.0.0.1", port))
-    server = server_of(application(recipe, limits, token), limits)
+    server = server_of(application(recipe, limits, token, images), limits)
     thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
     thread.start()
     try:
