@@ -61,7 +61,7 @@ def source_of(entry: Any) -> Source | None:
     if isinstance(entry, Mapping):  # as `datasets` hands over images that it did not decode
         entry = entry.get("bytes") or entry.get("path")
     if isinstance(entry, PathLike):
-        return os.fspath(entry)
+        return str(entry)
     if entry is None or isinstance(entry, str | bytes):
         return entry or None
     if not hasattr(entry, "__iter__"):

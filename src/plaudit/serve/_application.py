@@ -1,7 +1,7 @@
 """A recipe as an ASGI application."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
@@ -29,11 +29,13 @@ def application(
     limits: Limits | None = None,
     token: str | None = None,
     images: Path | None = None,
+    hosts: Collection[str] | None = None,
 ) -> ASGIApp:
     """The server as an ASGI application, for a server of your own choice.
 
     token: what clients must send; unless given, nothing
     images: the only folder from which images are read; unless given, no image is
+    hosts: the names that requests may have in their header Host; unless given, any
 
     Slow and oversized heads of requests are the affair of that server; `plaudit serve` and
     `serving` see to them.
@@ -63,7 +65,7 @@ def application(
     handlers = {HTTPException: _refused, Exception: _failed}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     paths = {route.path: route in batches for route in routes}
-    return Watch(app, service.metrics, token, paths)
+    return Watch(app, service.desk, service.metrics, paths, token, hosts)
 
 
 def _reading(service: Service, guarded: bool) -> list[Route]:
@@ -74,7 +76,7 @@ def _reading(service: Service, guarded: bool) -> list[Route]:
         return answer({"status": "ok"})
 
     async def readiness(request: Request) -> Response:
-        if service.ready:
+        if service.trouble is None:
             return answer({"status": "ready"})
         return problem(503, service.trouble, request.state.id, {"Retry-After": "1"})
 

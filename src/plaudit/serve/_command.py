@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from plaudit.serve._application import application
 from plaudit.serve._connections import raise_descriptor_limit
 from plaudit.serve._limits import Limits
 from plaudit.serve._log import log, log_to_stderr
-from plaudit.serve._serving import server_of
+from plaudit.serve._serving import LOOPBACK, server_of
 
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
@@ -55,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", metavar="A", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
     )
     parser.add_argument(
+        "--host-name",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="what clients may call this server in the header Host, too; can be given again",
+    )
+    parser.add_argument(
         "--port", metavar="N", type=int, default=PORT, help=f"default: {PORT}; 0 takes a free one"
     )
     parser.add_argument(
@@ -74,6 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
         ("--sending", usual.sending, float, "seconds to send a request in, or to take an answer"),
         ("--deadline", usual.deadline, float, "seconds a request may take to be scored"),
+        ("--held", 0, int, "bytes of memory for all requests; 0: eight times --max-body"),
         ("--connections", usual.connections, int, "connections that may be open"),
     ):
         parser.add_argument(
@@ -103,8 +112,14 @@ def run(arguments: argparse.Namespace) -> int:
     """
     try:
         recipe = load(arguments.recipe)
-        body, rows = arguments.max_body, arguments.max_rows
-        limits = Limits(body, rows, arguments.sending, arguments.deadline, arguments.connections)
+        limits = Limits(
+            arguments.max_body,
+            arguments.max_rows,
+            arguments.sending,
+            arguments.deadline,
+            arguments.connections,
+            arguments.held,
+        )
         token = _token(arguments.token_file)
         images = _folder(arguments.images)
         listener = _listener(arguments.host, arguments.port)
@@ -117,7 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
     if token is None and not ip_address(host).is_loopback:
         why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
-    server = server_of(application(recipe, limits, token, images), limits)
+    hosts = _hosts(arguments.host, host, arguments.host_name)
+    server = server_of(application(recipe, limits, token, images, hosts), limits)
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -131,6 +147,13 @@ def run(arguments: argparse.Namespace) -> int:
     server.run([listener])
     log("stopped")
     return 0
+
+
+def _hosts(asked: str, host: str, names: Sequence[str]) -> list[str] | None:
+    """What requests may call this server; None where nobody knows what others call it."""
+    if not ip_address(host).is_loopback and not names:
+        return None
+    return [*LOOPBACK, asked, host, *names]
 
 
 def _folder(images: Path | None) -> Path | None:

@@ -18,6 +18,7 @@ from plaudit.serve._connection import KEPT, connection_type
 from plaudit.serve._connections import fitting
 from plaudit.serve._limits import Limits
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # what a loopback address is called
 GRACE = 5.0  # seconds beyond a request's own deadline that a server waits when it stops
 BACKLOG = 2048  # connections that wait to be accepted
 ACCEPTED = 16  # of them at once: before the next ones, those that are too many are closed
@@ -43,7 +44,7 @@ def serving(
     """
     limits = limits or Limits()
     listener = socket.create_server(("127.0.0.1", port))
-    server = server_of(application(recipe, limits, token, images), limits)
+    server = server_of(application(recipe, limits, token, images, LOOPBACK), limits)
     thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
     thread.start()
     try:
