@@ -77,7 +77,7 @@ class Reader:
 
     def shaped(self, body: bytes | bytearray, held: Held) -> dict[str, Any]:
         """What comes in a trainer's own shape."""
-        found = _built(body, "the body", held)
+        found = _built(body, held)
         if not isinstance(found, dict):
             raise ValueError(f"{WRONG}: it must be an object, got {type(found).__name__}")
         return found
@@ -95,7 +95,7 @@ class Reader:
             asked = _leniently(body, whole, held, error)
         else:
             said = msgspec.structs.asdict(outline)
-            said["completions"] = _built(outline.completions, "completions", held)
+            said["completions"] = _built(outline.completions, held)
             said["columns"] = self._columns_of(outline.columns, held)
             asked = whole(**said)
         if not isinstance(asked.completions, list):
@@ -106,16 +106,14 @@ class Reader:
 
     def _columns_of(self, columns: Raw, held: Held) -> dict[str, Any]:
         if not self._columns:
-            found = _built(columns, "columns", held)
+            found = _built(columns, held)
             if not isinstance(found, dict):
                 raise ValueError(f"{WRONG}: `$.columns` must be an object")
             return found
         outline = _outlined(columns, self._outline)
         given = {name: getattr(outline, field) for field, name in self._columns.items()}
         return {
-            name: _built(column, name, held)
-            for name, column in given.items()
-            if column is not NOTHING
+            name: _built(column, held) for name, column in given.items() if column is not NOTHING
         }
 
 
@@ -126,7 +124,7 @@ def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
         raise ValueError(f"{WRONG}: {error}") from None
 
 
-def _built(text: bytes | bytearray | Raw, name: str, held: Held) -> Any:
+def _built(text: bytes | bytearray | Raw, held: Held) -> Any:
     """What a part of a body holds, once it is counted."""
     held.add(weight_of(memoryview(text)))
     try:
