@@ -60,10 +60,15 @@ def children(pid):
 
 
 @contextmanager
-def served(folder, *arguments, recipe="trl-math", ready=True, **environment):
-    """`plaudit serve` on a free port; it is stopped with the block."""
+def served(folder, *arguments, recipe="trl-math", ready=True, descriptors=None, **environment):
+    """`plaudit serve` on a free port; it is stopped with the block.
+
+    descriptors: how many files the server may open
+    """
     code = "import sys; from plaudit.cli import main; sys.exit(main(sys.argv[1:]))"
     command = [sys.executable, "-c", code, "serve", "--recipe", recipe, "--port", "0", *arguments]
+    if descriptors:
+        command = ["sh", "-c", f'ulimit -n {descriptors}; exec "$@"', "sh", *command]
     log = folder / "log.jsonl"
     with log.open("w") as stderr:
         process = subprocess.Popen(

@@ -34,3 +34,13 @@ def whole_numbers(completions, solution, **kwargs):
     """Says what arrived: a gold that changed its type on the way gets another reward."""
     kinds = {str: 1.0, int: 2.0, float: 3.0, bool: 4.0, type(None): None, list: 5.0}
     return [kinds[type(gold)] for gold in solution]
+
+
+released = Event()
+
+
+def held_up(completions, **kwargs):
+    """Waits until somebody lets it go on."""
+    started.set()
+    released.wait(60)
+    return [1.0] * len(completions)

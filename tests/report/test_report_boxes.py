@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 from scored_sample import box_rows, reason
 
+from plaudit import images
 from plaudit.report import _boxes
 from plaudit.report._boxes import GOLD, PREDICTION, boxes_in, drawn_over, open_image, pictures_of
 
@@ -76,9 +77,23 @@ def test_only_images_are_opened(tmp_path):
     assert open_image('["black.png"]', [tmp_path]) is not None
 
 
+def test_images_outside_of_the_folder_are_not_shown(tmp_path, monkeypatch):
+    """A page is passed on; a table names what it likes."""
+    inside, outside = tmp_path / "data", tmp_path / "home"
+    for folder in (inside, outside):
+        folder.mkdir()
+        Image.new("RGB", (9, 9)).save(folder / "image.png")
+    (inside / "link.png").symlink_to(outside / "image.png")
+    named = [str(outside / "image.png"), "../home/image.png", "link.png", "home/image.png"]
+    monkeypatch.chdir(tmp_path)
+    assert [open_image(entry, [inside]) for entry in named] == [None] * 4
+    for entry in ("image.png", "data/image.png", str(inside / "image.png"), "../data/image.png"):
+        assert open_image(entry, [inside]) is not None
+
+
 def test_an_image_of_too_many_pixels_is_not_opened(tmp_path, monkeypatch):
     Image.new("RGB", (100, 100)).save(tmp_path / "large.png")
-    monkeypatch.setattr(_boxes, "_PIXELS", 9_999)
+    monkeypatch.setattr(images, "PIXELS", 9_999)
     assert open_image("large.png", [tmp_path]) is None
 
 

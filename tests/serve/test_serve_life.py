@@ -97,7 +97,7 @@ def test_a_client_that_goes_away_while_it_sends_is_forgotten(server):
     parts = urlsplit(server.url)
     with socket.create_connection((parts.hostname, parts.port)) as connection:
         connection.sendall(
-            b"POST /v1/score HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+            b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
             b'content-length: 100\r\n\r\n{"completions'
         )
     until(lambda: [line for line in server.log() if line.get("code") == 499 and not line["rows"]])

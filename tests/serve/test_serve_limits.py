@@ -14,12 +14,12 @@ from plaudit.serve import Limits, serving
 from served import until
 
 PATIENT = Recipe("patient", (Component("mine", "slow_rewards:patient"),))
-HEAD = b"POST /v1/score HTTP/1.1\r\nhost: a\r\ncontent-type: application/json\r\n"
+HEAD = b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
 
 
 @pytest.fixture(scope="module")
 def small():
-    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=1.2)
+    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=1.2, held=8_000)
     with serving(PATIENT, limits) as url:
         yield url
 
@@ -137,7 +137,7 @@ def test_a_sender_of_drops_is_told_so(small):
 
 def test_a_second_request_on_a_connection_is_timed_too(small):
     with connected(small) as connection:
-        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\n")
+        connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
         first = b""
         while not first.endswith(b"}"):  # its head and its body may come apart
             first += connection.recv(65536)

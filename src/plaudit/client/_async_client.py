@@ -178,6 +178,6 @@ class AsyncLine:
         if loop not in self._https:
             settings = self.settings
             self._https[loop] = httpx.AsyncClient(
-                base_url=settings.url, headers=settings.headers, timeout=settings.timeout
+                base_url=settings.url, headers=settings.headers, timeout=settings.timeouts
             )
         return self._https[loop]

@@ -33,7 +33,8 @@ class Client:
     url: the server's address, such as "http://rewards:8950"
     token: what the server wants to see; unless given, what PLAUDIT_TOKEN says
     patience: seconds in which a request is tried again, where the server is busy or away
-    timeout: seconds that one answer may take; above the server's own deadline
+    timeout: seconds that one answer may take, above the server's own deadline; a connection may
+        take 5
     columns: the only columns to send; unless given, every one that the recipe takes
 
     It can be pickled, and be called from any thread and after a fork. What it is given that is no
@@ -186,6 +187,6 @@ class Line:
                 settings = self.settings
                 self._owner = os.getpid()
                 self._http = httpx.Client(
-                    base_url=settings.url, headers=settings.headers, timeout=settings.timeout
+                    base_url=settings.url, headers=settings.headers, timeout=settings.timeouts
                 )
             return self._http

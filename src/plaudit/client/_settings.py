@@ -4,7 +4,10 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
+import httpx
+
 VARIABLE = "PLAUDIT_TOKEN"
+CONNECTING = 5.0  # seconds: a server that is there takes a connection at once, however busy it is
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,15 @@ class Settings:
                 f"the address of a server starts with http:// or https://, got {self.url!r}"
             )
         object.__setattr__(self, "url", self.url.rstrip("/"))
+
+    @property
+    def timeouts(self) -> httpx.Timeout:
+        """How long to wait: for a connection not as long as for an answer.
+
+        >>> Settings("http://rewards:8950").timeouts
+        Timeout(connect=5.0, read=330.0, write=330.0, pool=330.0)
+        """
+        return httpx.Timeout(self.timeout, connect=min(CONNECTING, self.timeout))
 
     @property
     def headers(self) -> dict[str, str]:

@@ -11,7 +11,7 @@ from plaudit.recipes import RowScore
 from plaudit.scores import Score
 
 Columns = Mapping[str, Any]
-REASONS = ("why", "answer", "gold", "method")
+OTHERS = ("why", "answer", "gold", "method", "right")
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,11 @@ def totals_of(answer: Mapping[str, Any]) -> list[float | None]:
 
 
 def _score(said: Mapping[str, Any]) -> Score:
-    reasons = {name: said[name] for name in REASONS if name in said}
-    return Score(number(said["value"]), status=said["status"], **{"why": "", **reasons})
+    others = {name: said[name] for name in OTHERS if name in said}
+    ungated = number(said.get("ungated"))
+    return Score(
+        number(said["value"]), status=said["status"], ungated=ungated, **{"why": "", **others}
+    )
 
 
 def number(value: float | str | None) -> float | None:

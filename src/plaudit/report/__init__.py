@@ -28,7 +28,12 @@ class ReportError(Exception):
 
 
 def write_report(
-    directory: Path, *, out: Path | None = None, rows: int = ROWS, correct: str | None = None
+    directory: Path,
+    *,
+    out: Path | None = None,
+    rows: int = ROWS,
+    correct: str | None = None,
+    images: Path | None = None,
 ) -> Path:
     """Write the report of a scored folder, and return the path of its page.
 
@@ -36,6 +41,7 @@ def write_report(
     rows: how many rows the page's table holds at most
     correct: the component that decides what is right; unless told, of those that say so, the
         first whose name contains "accuracy", else the first
+    images: the folder that images may come from; unless told, those of the inputs and DIR
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
@@ -63,7 +69,7 @@ def write_report(
             f"a report needs {missing.name}: pip install 'plaudit[report]'"
         ) from missing
     try:
-        return write(directory, out or directory / "_report", rows, correct)
+        return write(directory, out or directory / "_report", rows, correct, images)
     except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:
@@ -94,12 +100,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what decides that a row is right; else the first that says so and whose name "
         'contains "accuracy", else the first that says so',
     )
+    parser.add_argument(
+        "--images",
+        metavar="DIR",
+        type=Path,
+        help="where the images of rows lie; else beside the inputs; no others are shown",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the report that the arguments ask for, and return the exit code.
 
-    >>> run(argparse.Namespace(directory=Path("nowhere"), out=None, rows=ROWS, correct=None))
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> run(parser.parse_args(["nowhere"]))
     2
     """
     try:
@@ -108,6 +122,7 @@ def run(arguments: argparse.Namespace) -> int:
             out=arguments.out,
             rows=arguments.rows,
             correct=arguments.correct,
+            images=arguments.images,
         )
     except ReportError as error:
         print(f"plaudit: {error}", file=sys.stderr)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from PIL import Image, ImageDraw
 
-from plaudit import extract
+from plaudit import extract, images
 from plaudit.boxes import Corners, box_of, corners_of
 from plaudit.report._folder import IMAGE, Folder, Numbers
 from plaudit.report._passk import Array
@@ -23,8 +23,6 @@ from plaudit.report._sample import even
 PICTURES = 24
 _CANDIDATES = 96  # rows that are looked at, to find so many pictures
 _SIDE = 480  # pixels of a picture's longer side
-_PIXELS = 100_000_000  # a larger image is not opened
-_FORMATS = ("PNG", "JPEG", "WEBP", "GIF", "BMP")
 _BOXES = 50  # that are drawn in one picture, of each kind
 _TEXT = 20_000  # characters; longer ones are not searched for boxes
 GOLD, PREDICTION = "#12a150", "#f5701a"
@@ -53,23 +51,25 @@ def candidates(folder: Folder, numbers: Numbers) -> Array:
     return even(np.argsort(values, kind="stable"), _CANDIDATES)
 
 
-def pictures_of(rows: Iterable[tuple[int, dict[str, Any]]], roots: Sequence[Path]) -> list[Picture]:
+def pictures_of(
+    rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
+) -> list[Picture]:
     """The pictures of the rows that have boxes and an image, the worst first, and even by value.
 
-    roots: where relative paths of images are tried
+    folders: where images may lie, and where relative paths of them start
     """
-    drawn = list(_pictures(rows, roots))
+    drawn = list(_pictures(rows, folders))
     drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.place))
     return [drawn[at] for at in even(np.arange(len(drawn)), PICTURES).tolist()]
 
 
 def _pictures(
-    rows: Iterable[tuple[int, dict[str, Any]]], roots: Sequence[Path]
+    rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
 ) -> Iterator[Picture]:
     for place, row in rows:
         for entry in row["explanation"] or ():
             golds, preds = boxes_in(entry["gold"]), boxes_in(entry["answer"])
-            opened = open_image(row.get(IMAGE), roots) if golds else None
+            opened = open_image(row.get(IMAGE), folders) if golds else None
             if opened is not None:
                 shown = drawn_over(opened, preds, golds)
                 component, value = str(entry["component"]), entry["value"]
@@ -102,29 +102,22 @@ class Opened:
     size: tuple[int, int]
 
 
-def open_image(entry: Any, roots: Sequence[Path]) -> Opened | None:
-    """The image that an `image_path` names; None where there is none that can be read."""
+def open_image(entry: Any, folders: Sequence[Path]) -> Opened | None:
+    """The image that an `image_path` names; None where there is none that may and can be read."""
     if isinstance(entry, str) and entry.startswith("["):
         entry = extract.json_items(entry)  # a list that stands in a column of text
-    path = entry[0] if isinstance(entry, list) and entry else entry
-    if not isinstance(path, str) or not path or "\0" in path:
-        return None
-    for root in roots:
-        try:
-            file = root / path
-            if file.is_file():
-                return _thumbnail(file)
-        except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
-            continue
-    return None
-
-
-def _thumbnail(file: Path) -> Opened | None:
-    # By name: some other formats start programs.
-    with Image.open(file, formats=_FORMATS) as image:
-        size = image.size
-        if size[0] * size[1] > _PIXELS:
+    try:
+        source = images.source_of(entry)
+        if not isinstance(source, str | bytes):
             return None
+        return _thumbnail(source, folders)
+    except (OSError, ValueError, SyntaxError):
+        return None
+
+
+def _thumbnail(source: str | bytes, folders: Sequence[Path]) -> Opened:
+    with images.only_below(*folders), images.opened(source) as image:
+        size = image.size
         image.draft("RGB", (_SIDE * 2, _SIDE * 2))
         small = image.convert("RGB")
     small.thumbnail((_SIDE, _SIDE))

@@ -18,12 +18,12 @@ from plaudit.report._sample import sample_of
 from plaudit.report._summary import summary_of
 
 
-def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
+def write(directory: Path, out: Path, rows: int, correct: str | None, images: Path | None) -> Path:
     """Write the page and the charts into `out`; return the path of the page."""
     folder = open_folder(directory)
     decides = deciding(folder, correct)
     with bundling() as script:
-        content = _content(folder, decides, rows)
+        content = _content(folder, decides, rows, images)
         out.mkdir(parents=True, exist_ok=True)
         for earlier in out.glob("component-*.png"):
             earlier.unlink()
@@ -35,11 +35,12 @@ def write(directory: Path, out: Path, rows: int, correct: str | None) -> Path:
     return page
 
 
-def _content(folder: Folder, correct: str | None, rows: int) -> _page.Content:
+def _content(folder: Folder, correct: str | None, rows: int, images: Path | None) -> _page.Content:
     numbers = numbers_of(folder, correct)
     summary = summary_of(numbers, correct)
     pictures = _boxes.pictures_of(
-        rows_at(folder, _boxes.candidates(folder, numbers)), _image_roots(folder)
+        rows_at(folder, _boxes.candidates(folder, numbers)),
+        _image_folders(folder) if images is None else [images],
     )
     return _page.Content(
         folder=folder,
@@ -52,19 +53,15 @@ def _content(folder: Folder, correct: str | None, rows: int) -> _page.Content:
     )
 
 
-def _image_roots(folder: Folder) -> list[Path]:
-    """Where relative paths of images may start: here, beside an input, in the folder."""
+def _image_folders(folder: Folder) -> list[Path]:
+    """Where images may lie: beside an input, or in the folder itself."""
     inputs = folder.scored.run.get("inputs")
     found = [
         Path(str(entry.get("path", "")) if isinstance(entry, Mapping) else str(entry))
         for entry in _listed(inputs)
     ]
-    roots = [
-        Path(),
-        *(place for path in found for place in (path.parent, path)),
-        folder.scored.path,
-    ]
-    return list(dict.fromkeys(roots))
+    beside = [path if path.is_dir() else path.parent for path in found]
+    return list(dict.fromkeys([*beside, folder.scored.path]))
 
 
 def _listed(value: Any) -> list[Any]:

@@ -17,10 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import partial
-from os import PathLike
 from typing import Any
 
-from plaudit import boxes, extract, schedules
+from plaudit import boxes, extract, images, schedules
 from plaudit._debug_log import log_attempts
 from plaudit.completions import (
     Completion,
@@ -253,7 +252,8 @@ def iou_reward(
     """The IoU of the first box in the first `<answer>` with the gold box in the gold's last.
 
     The predicted box is in pixels of what the model saw, `image_grid_thw` times 14; it is scaled to
-    the size of the image at `image_path`, of which only the header is read.
+    the size of the image at `image_path`, of which only the header is read. In place of a path
+    there may be the size itself, `[width, height]`, or the file's bytes (see `plaudit.images`).
 
     >>> import os, tempfile
     >>> from PIL import Image
@@ -275,14 +275,14 @@ def iou_reward(
     ]
     paths = rows_of(image_path, "image_path")
     texts, golds = texts_of(completions), golds_of(solution)
-    sizes: dict[str, tuple[int, int]] = {}
+    sizes: dict[images.Source, images.Size] = {}
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
-        file = _first_path(paths[row], row)
-        with _naming(row, file):
-            if file not in sizes:
-                sizes[file] = _image_size(file)
-            scores.append(_iou_score(text, gold, grids[row], sizes[file]))
+        source = _source(paths[row], row)
+        with _naming(row, images.name_of(source)):
+            if source not in sizes:
+                sizes[source] = images.size_of(source)
+            scores.append(_iou_score(text, gold, grids[row], sizes[source]))
     log_attempts(LOG, "IoU reward", scores, texts, golds)
     return scores
 
@@ -725,21 +725,14 @@ def _iou_score(text: str, gold: str | None, grid: list[int], size: tuple[int, in
     return Score(value, why, _shown(scaled), _shown(truth), "IoU", right=right)
 
 
-def _first_path(entry: Any, row: int) -> str:
-    paths = [entry] if isinstance(entry, str | PathLike) else list(entry or ())
-    if not paths:
-        raise ValueError(f"row {row}: there is no image_path")
-    return str(paths[0])
-
-
-def _image_size(file: str) -> tuple[int, int]:
-    from PIL import Image
-
+def _source(entry: Any, row: int) -> images.Source:
     try:
-        with Image.open(file) as image:
-            return image.size
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise ValueError(f"the image cannot be read: {error}") from error
+        source = images.source_of(entry)
+    except ValueError as error:
+        raise ValueError(f"row {row}: {error}") from error
+    if source is None:
+        raise ValueError(f"row {row}: there is no image_path")
+    return source
 
 
 _METHODS: dict[str, _Method] = {

@@ -1,9 +1,10 @@
 """A recipe as an ASGI application."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager, suppress
 from http import HTTPStatus
+from pathlib import Path
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -23,8 +24,18 @@ from plaudit.serve._watch import Watch, problem
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def application(recipe: Recipe, limits: Limits | None = None, token: str | None = None) -> ASGIApp:
+def application(
+    recipe: Recipe,
+    limits: Limits | None = None,
+    token: str | None = None,
+    images: Path | None = None,
+    hosts: Collection[str] | None = None,
+) -> ASGIApp:
     """The server as an ASGI application, for a server of your own choice.
+
+    token: what clients must send; unless given, nothing
+    images: the only folder from which images are read; unless given, no image is
+    hosts: the names that requests may have in their header Host; unless given, any
 
     Slow and oversized heads of requests are the affair of that server; `plaudit serve` and
     `serving` see to them.
@@ -32,7 +43,7 @@ def application(recipe: Recipe, limits: Limits | None = None, token: str | None 
     >>> from plaudit.recipes import load
     >>> app = application(load("trl-math"), Limits(rows=1000))
     """
-    service = Service(recipe, limits or Limits())
+    service = Service(recipe, limits or Limits(), images)
     batches = [
         Route("/v1/score", service.score, methods=["POST"]),
         Route("/v1/rewards", service.rewards, methods=["POST"]),
@@ -54,7 +65,7 @@ def application(recipe: Recipe, limits: Limits | None = None, token: str | None 
     handlers = {HTTPException: _refused, Exception: _failed}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     paths = {route.path: route in batches for route in routes}
-    return Watch(app, service.metrics, token, paths)
+    return Watch(app, service.desk, service.metrics, paths, token, hosts)
 
 
 def _reading(service: Service, guarded: bool) -> list[Route]:
@@ -65,7 +76,7 @@ def _reading(service: Service, guarded: bool) -> list[Route]:
         return answer({"status": "ok"})
 
     async def readiness(request: Request) -> Response:
-        if service.ready:
+        if service.trouble is None:
             return answer({"status": "ready"})
         return problem(503, service.trouble, request.state.id, {"Retry-After": "1"})
 

@@ -6,14 +6,16 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
 from plaudit.recipes import load
 from plaudit.serve._application import application
+from plaudit.serve._connections import raise_descriptor_limit
 from plaudit.serve._limits import Limits
 from plaudit.serve._log import log, log_to_stderr
-from plaudit.serve._serving import server_of
+from plaudit.serve._serving import LOOPBACK, server_of
 
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
@@ -54,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", metavar="A", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
     )
     parser.add_argument(
+        "--host-name",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="what clients may call this server in the header Host, too; can be given again",
+    )
+    parser.add_argument(
         "--port", metavar="N", type=int, default=PORT, help=f"default: {PORT}; 0 takes a free one"
     )
     parser.add_argument(
@@ -62,11 +71,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help=f"clients must send the token in it; so they must where {VARIABLE} is set",
     )
+    parser.add_argument(
+        "--images",
+        metavar="DIR",
+        type=Path,
+        help="the only folder whose images are read, for rewards that take image_path; else none",
+    )
     for name, value, kind, about in (
         ("--max-body", usual.body, int, "bytes of a request's body"),
         ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
-        ("--sending", usual.sending, float, "seconds a client may take to send a request"),
+        ("--sending", usual.sending, float, "seconds to send a request in, or to take an answer"),
         ("--deadline", usual.deadline, float, "seconds a request may take to be scored"),
+        ("--held", 0, int, "bytes of memory for all requests; 0: eight times --max-body"),
+        ("--connections", usual.connections, int, "connections that may be open"),
     ):
         parser.add_argument(
             name,
@@ -95,19 +112,28 @@ def run(arguments: argparse.Namespace) -> int:
     """
     try:
         recipe = load(arguments.recipe)
-        body, rows = arguments.max_body, arguments.max_rows
-        limits = Limits(body, rows, arguments.sending, arguments.deadline)
+        limits = Limits(
+            arguments.max_body,
+            arguments.max_rows,
+            arguments.sending,
+            arguments.deadline,
+            arguments.connections,
+            arguments.held,
+        )
         token = _token(arguments.token_file)
+        images = _folder(arguments.images)
         listener = _listener(arguments.host, arguments.port)
     except (ValueError, OSError, ImportError, OverflowError) as error:
         print(f"plaudit: {error}", file=sys.stderr)
         return WRONG
     log_to_stderr(arguments.log_level)
+    raise_descriptor_limit()
     host, port = listener.getsockname()[:2]
     if token is None and not ip_address(host).is_loopback:
         why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
-    server = server_of(application(recipe, limits, token), limits)
+    hosts = _hosts(arguments.host, host, arguments.host_name)
+    server = server_of(application(recipe, limits, token, images, hosts), limits)
 
     def stop(*_: object) -> None:
         server.should_exit = True
@@ -121,6 +147,19 @@ def run(arguments: argparse.Namespace) -> int:
     server.run([listener])
     log("stopped")
     return 0
+
+
+def _hosts(asked: str, host: str, names: Sequence[str]) -> list[str] | None:
+    """What requests may call this server; None where nobody knows what others call it."""
+    if not ip_address(host).is_loopback and not names:
+        return None
+    return [*LOOPBACK, asked, host, *names]
+
+
+def _folder(images: Path | None) -> Path | None:
+    if images is not None and not images.is_dir():
+        raise ValueError(f"--images must be a folder, {images} is none")
+    return images
 
 
 def _token(file: Path | None) -> str | None:

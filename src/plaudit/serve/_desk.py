@@ -1,5 +1,6 @@
 """Who is let in: rows and bytes are counted, and what is too much comes back later."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,7 +12,7 @@ LATER = {"Retry-After": "1"}
 
 
 class Desk:
-    """Counts what is in flight. All of it happens on the server's event loop.
+    """Counts what is in flight. Rows are counted on the server's event loop, bytes in any thread.
 
     >>> desk = Desk(Limits(rows=100))
     >>> with desk.admitted(80):
@@ -29,6 +30,7 @@ class Desk:
         self.rows = 0
         self.requests = 0
         self.held = 0
+        self.lock = threading.Lock()
 
     @contextmanager
     def admitted(self, rows: int) -> Iterator[None]:
@@ -50,40 +52,63 @@ class Desk:
             self.rows -= rows
             self.requests -= 1
 
-    @contextmanager
-    def holding(self) -> Iterator["Held"]:
-        """Count the bytes of one body for as long as the block lasts."""
-        held = Held(self)
-        try:
-            yield held
-        finally:
-            self.held -= held.bytes
-
 
 class Held:
-    """The bytes of one body.
+    """The memory that one request takes: its body, what that became, and the answer.
 
-    >>> desk = Desk(Limits(body=10))
-    >>> with desk.holding() as held:
-    ...     held.add(10)
-    ...     held.add(1)
+    It is counted for as long as somebody uses it: the request, and each thread that works for it,
+    which goes on where the client has gone away.
+
+    >>> desk = Desk(Limits(held=100))
+    >>> held = Held(desk)
+    >>> held.add(90)
+    >>> Held(desk).add(20)
     Traceback (most recent call last):
     ...
-    starlette.exceptions.HTTPException: 413: the body is larger than 10 bytes, the limit here
+    starlette.exceptions.HTTPException: 429: the requests in flight take 90 bytes of 100 at the \
+most: try again
+    >>> held.drop()
     >>> desk.held
     0
     """
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.bytes = 0
+        self._users = 1
+        self._bytes = 0
 
     def add(self, count: int) -> None:
         """Count more bytes, or refuse them."""
-        self.bytes += count
-        self._desk.held += count
-        limits = self._desk.limits
-        if self.bytes > limits.body:
-            raise HTTPException(413, f"the body is larger than {limits.body} bytes, the limit here")
-        if self._desk.held > limits.held:
-            raise HTTPException(429, "too many bodies are being sent: try again", LATER)
+        desk, most = self._desk, self._desk.limits.held
+        with desk.lock:
+            own, all_of_them = self._bytes + count, desk.held + count
+            if all_of_them <= most:
+                self._bytes, desk.held = own, all_of_them
+                return
+        if own > most:
+            raise HTTPException(
+                413, f"the request takes {own} bytes in memory, this server has {most} for all"
+            )
+        raise HTTPException(
+            429,
+            f"the requests in flight take {desk.held} bytes of {most} at the most: try again",
+            LATER,
+        )
+
+    def add_answer(self, count: int) -> None:
+        """Count the bytes of an answer, for which it is too late to refuse anything."""
+        with self._desk.lock:
+            self._bytes += count
+            self._desk.held += count
+
+    def share(self) -> None:
+        """Another uses it too."""
+        with self._desk.lock:
+            self._users += 1
+
+    def drop(self) -> None:
+        """One of those who use it is done."""
+        with self._desk.lock:
+            self._users -= 1
+            if not self._users:
+                self._desk.held -= self._bytes

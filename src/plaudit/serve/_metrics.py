@@ -137,7 +137,7 @@ class Now(Collector):
             ("rows_waiting", "Rows in flight that nobody has looked at yet", self._scorer.waiting),
             ("rows_limit", "Rows that may be in flight", desk.limits.rows),
             ("requests_in_flight", "Requests that are being scored", desk.requests),
-            ("body_bytes", "Bytes of bodies that are being read", desk.held),
+            ("body_bytes", "Bytes of memory that requests in flight take", desk.held),
             ("judge_cache_entries", "Verdicts that the judge remembers", cache.entries),
         ):
             yield GaugeMetricFamily(f"plaudit_{name}", about, value)

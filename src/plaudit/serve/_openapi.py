@@ -14,6 +14,8 @@ from plaudit.serve._protocol import (
     RewardsResponse,
     ScoreRequest,
     ScoreResponse,
+    columns_taken,
+    takes_any,
 )
 from plaudit.serve._shapes import SHAPES
 
@@ -29,10 +31,11 @@ TYPES = (
 )
 REFUSALS = {
     "408": "The request did not arrive in time",
+    "421": "The header Host names another machine",
     "413": "Too large a body, or too many completions",
     "415": "The content type is not application/json",
     "422": "The batch cannot be scored: the message names the row and the column",
-    "429": "Too many rows are in flight: try again after Retry-After seconds",
+    "429": "Too many rows or bytes are in flight: try again after Retry-After seconds",
     "500": "A reward failed; the log has the reason",
     "504": "Not scored within the server's deadline",
 }
@@ -92,6 +95,9 @@ def _say_what_the_recipe_wants(score: Json, rewards: Json, recipe: Recipe) -> No
         batch = asked["properties"]
         batch["completions"] |= {"items": COMPLETION, "examples": [["So it is \\boxed{4}."]]}
         batch["columns"]["examples"] = [example]
+        if not takes_any(recipe):  # what no reward reads is not looked at
+            lists = {name: {"type": "array"} for name in columns_taken(recipe)}
+            batch["columns"] |= {"properties": lists, "additionalProperties": True}
     rewards["properties"]["component"]["enum"] = [one.name for one in recipe.components]
     # One that the table calls something else may come under either name.
     required = [column for argument, column in needs.items() if argument == column]

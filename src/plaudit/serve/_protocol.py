@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from math import isfinite
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -21,7 +21,6 @@ from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
 from plaudit.scores import TOLD, Score
 
-T = TypeVar("T")
 TAKEN = ("completions", "self", *HOOKS)  # no column can have these names
 
 Message = dict[str, Any]
@@ -67,6 +66,15 @@ class ScoredComponent(Struct):
     answer: str | UnsetType | None = UNSET
     gold: str | UnsetType | None = UNSET
     method: str | UnsetType = UNSET
+    right: Annotated[
+        bool | UnsetType, Meta(description="whether it is right, where the reward can say so")
+    ] = UNSET
+    ungated: Annotated[
+        Value | UnsetType, Meta(description="the value without the gate that held it back")
+    ] = UNSET
+    problem: Annotated[
+        str | UnsetType, Meta(description="what went wrong, where something did")
+    ] = UNSET
 
 
 class ScoredRow(Struct):
@@ -136,33 +144,6 @@ class Problem(Struct):
     request: Annotated[str, Meta(description="The request's id, which is in the server's log")]
 
 
-def read(body: bytes, kind: type[T]) -> T:
-    """A body as what it should be; a `ValueError` says where it is something else.
-
-    What Python's JSON writes and strict JSON forbids (NaN, half a surrogate pair) is taken too:
-    a completion that holds it has the reward that it has without a server.
-
-    >>> read(b'{"completions": ["4"]}', ScoreRequest).completions
-    ['4']
-    >>> read(b'{"completions": "4"}', ScoreRequest)
-    Traceback (most recent call last):
-    ...
-    ValueError: the body is not what is expected: Expected `array`, got `str` - at `$.completions`
-    """
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        complaint = error
-    try:
-        return msgspec.convert(json.loads(body), kind)
-    except msgspec.ValidationError as error:
-        raise ValueError(f"the body is not what is expected: {error}") from None
-    except RecursionError:
-        raise ValueError("the body is nested too deeply") from None
-    except ValueError:
-        raise ValueError(f"the body is no JSON: {complaint}") from None
-
-
 def checked(request: ScoreRequest | RewardsRequest) -> None:
     """Raise where a batch is none: the message names the row or the column.
 
@@ -184,22 +165,25 @@ def checked(request: ScoreRequest | RewardsRequest) -> None:
 def row_of(score: RowScore, reasons: bool) -> ScoredRow:
     """A row of the answer.
 
-    >>> row_of(RowScore(1.0, {"format": Score(1.0, "As it should be.")}), reasons=False)
-    ScoredRow(total=1.0, status='scored', components={'format': ScoredComponent(value=1.0, \
-status='scored', why=UNSET, answer=UNSET, gold=UNSET, method=UNSET)})
+    >>> row = row_of(RowScore(1.0, {"format": Score(1.0, "As it should be.")}), reasons=False)
+    >>> written(row)
+    b'{"total":1.0,"status":"scored","components":{"format":{"value":1.0,"status":"scored"}}}'
     """
-    of = _with_reasons if reasons else _without
-    components = {name: of(one) for name, one in score.components.items()}
+    components = {name: _component(one, reasons) for name, one in score.components.items()}
     return ScoredRow(sayable(score.total), score.status, components)
 
 
-def _with_reasons(score: Score) -> ScoredComponent:
-    value, status = sayable(score.value), str(score.status)
-    return ScoredComponent(value, status, score.why, score.answer, score.gold, score.method)
-
-
-def _without(score: Score) -> ScoredComponent:
-    return ScoredComponent(sayable(score.value), str(score.status))
+def _component(score: Score, reasons: bool) -> ScoredComponent:
+    said = ScoredComponent(sayable(score.value), str(score.status))
+    if reasons:
+        said.why, said.answer = score.why, score.answer
+        said.gold, said.method = score.gold, score.method
+        said.problem = score.problem or UNSET
+    if score.right is not None:
+        said.right = score.right
+    if score.ungated is not None:
+        said.ungated = sayable(score.ungated)
+    return said
 
 
 def sayable(value: float | None) -> Any:
@@ -244,8 +228,8 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
         name=recipe.name,
         components=[ComponentInfo(c.name, c.reward, c.weight, c.gate) for c in recipe.components],
         needs=recipe.needs(),
-        takes=_taken(recipe),
-        takes_any=any(component.calling.takes_any for component in recipe.components),
+        takes=columns_taken(recipe),
+        takes_any=takes_any(recipe),
         max_rows=max_rows,
         max_body=max_body,
         item_deadline=deadline,
@@ -253,8 +237,23 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
     )
 
 
-def _taken(recipe: Recipe) -> list[str]:
-    """Each column that some reward would read, by its argument's name and by the table's."""
+def takes_any(recipe: Recipe) -> bool:
+    """Whether a reward reads whatever columns it is given.
+
+    >>> from plaudit.recipes import load
+    >>> takes_any(load("trl-math"))
+    False
+    """
+    return any(component.calling.takes_any for component in recipe.components)
+
+
+def columns_taken(recipe: Recipe) -> list[str]:
+    """Each column that some reward would read, by its argument's name and by the table's.
+
+    >>> from plaudit.recipes import load
+    >>> "solution" in columns_taken(load("trl-math"))
+    True
+    """
     names: set[str] = set()
     for component in recipe.components:
         mapping: Mapping[str, str] = {**recipe.columns, **component.columns}

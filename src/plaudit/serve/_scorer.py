@@ -1,17 +1,25 @@
 """Where batches are scored: a thread with an event loop of its own."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
+from contextvars import ContextVar
 from typing import TypeVar
+
+from plaudit.serve._desk import Held
+from plaudit.serve._threads import Threads
 
 T = TypeVar("T")
 THREADS = 32  # for rewards that have no twin for event loops: most of the time they wait
 
+_held: ContextVar[Held | None] = ContextVar("plaudit_held", default=None)
+
 
 class Scorer:
     """Runs coroutines beside the server, whose own loop stays free for answers and health.
+
+    Its thread starts with the first of them, and again after `close` or in a forked process.
 
     >>> async def double(number):
     ...     return 2 * number
@@ -25,16 +33,14 @@ class Scorer:
 
     def __init__(self) -> None:
         self.waiting = 0  # rows of batches that nobody has looked at yet
-        self._loop = asyncio.new_event_loop()
-        self._threads = ThreadPoolExecutor(THREADS, "plaudit-rewards")
-        self._loop.set_default_executor(self._threads)
-        self._thread = threading.Thread(
-            target=self._loop.run_forever, name="plaudit-scorer", daemon=True
-        )
-        self._thread.start()
+        self._running: _Running | None = None
+        self._owner = 0
 
-    async def run(self, rows: int, work: Callable[[], Awaitable[T]]) -> T:
-        """What the work gives. Cancelled here, it is cancelled there."""
+    async def run(self, rows: int, work: Callable[[], Awaitable[T]], held: Held | None = None) -> T:
+        """What the work gives. Cancelled here, it is cancelled there.
+
+        held: what the work uses the memory of; threads that it starts go on using it
+        """
         begun = False
 
         def begin() -> None:
@@ -45,11 +51,12 @@ class Scorer:
 
         async def working() -> T:
             here.call_soon_threadsafe(begin)
+            _held.set(held)
             return await work()
 
-        here = asyncio.get_running_loop()
+        here, running = asyncio.get_running_loop(), self._started()
         self.waiting += rows
-        future = asyncio.run_coroutine_threadsafe(working(), self._loop)
+        future = asyncio.run_coroutine_threadsafe(working(), running.loop)
         try:
             return await asyncio.wrap_future(future)
         finally:
@@ -57,11 +64,38 @@ class Scorer:
 
     def close(self) -> None:
         """Cancel what runs, and stop."""
-        asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        running, self._running = self._running, None
+        if running is not None and self._owner == os.getpid():
+            running.close()
+
+    def _started(self) -> "_Running":
+        if self._running is None or self._owner != os.getpid():
+            self._running, self._owner = _Running(), os.getpid()
+        return self._running
+
+
+class _Running:
+    """An event loop in a thread, and the threads that it may use."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._threads = Threads(THREADS, "plaudit-rewards", _held.get)
+        self.loop.set_default_executor(self._threads)
+        self._thread = threading.Thread(
+            target=self.loop.run_forever, name="plaudit-scorer", daemon=True
+        )
+        try:
+            self._thread.start()
+        except RuntimeError:  # the system has no thread to give: the next request tries again
+            self.loop.close()
+            raise
+
+    def close(self) -> None:
+        asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result()
+        self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
-        self._threads.shutdown(wait=False, cancel_futures=True)
-        self._loop.close()
+        self._threads.shutdown(wait=False)
+        self.loop.close()
 
 
 async def _cancel_others() -> None:

@@ -5,24 +5,36 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
 
+from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
 from plaudit.serve._application import application
-from plaudit.serve._connection import connections
+from plaudit.serve._connection import KEPT, connection_type
+from plaudit.serve._connections import fitting
 from plaudit.serve._limits import Limits
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # what a loopback address is called
 GRACE = 5.0  # seconds beyond a request's own deadline that a server waits when it stops
+BACKLOG = 2048  # connections that wait to be accepted
+ACCEPTED = 16  # of them at once: before the next ones, those that are too many are closed
 
 
 @contextmanager
 def serving(
-    recipe: Recipe, limits: Limits | None = None, token: str | None = None, port: int = 0
+    recipe: Recipe,
+    limits: Limits | None = None,
+    token: str | None = None,
+    port: int = 0,
+    images: Path | None = None,
 ) -> Iterator[str]:
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
+
+    See `application` for what it takes; port 0 is one that is free.
 
     >>> from urllib.request import urlopen
     >>> from plaudit.recipes import load
@@ -32,7 +44,7 @@ def serving(
     """
     limits = limits or Limits()
     listener = socket.create_server(("127.0.0.1", port))
-    server = server_of(application(recipe, limits, token), limits)
+    server = server_of(application(recipe, limits, token, images, LOOPBACK), limits)
     thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
     thread.start()
     try:
@@ -44,10 +56,21 @@ def serving(
         thread.join()
 
 
-def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
+class Server(uvicorn.Server):
+    """uvicorn, which accepts few connections at once though many may wait."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen. asyncio accepts as many at once as its backlog is, before it looks at any."""
+        await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(BACKLOG)
+
+
+def server_of(app: ASGIApp, limits: Limits) -> Server:
     """uvicorn, set up for it: it finishes what it took before it stops."""
+    most = fitting(limits.connections, shared_judge().settings.workers)
     settings: dict[str, Any] = {
-        "http": connections(limits.sending),
+        "http": connection_type(limits.sending, most),
         "ws": "none",
         "loop": "asyncio",  # the same whatever is installed; another is no faster for batches
         "lifespan": "on",
@@ -55,8 +78,8 @@ def server_of(app: ASGIApp, limits: Limits) -> uvicorn.Server:
         "access_log": False,
         "server_header": False,
         "proxy_headers": False,
-        "backlog": 2048,
-        "timeout_keep_alive": 65,  # longer than clients keep theirs: they close, not we
+        "backlog": ACCEPTED,
+        "timeout_keep_alive": KEPT,
         "timeout_graceful_shutdown": int(limits.sending + limits.deadline + GRACE),
     }
-    return uvicorn.Server(uvicorn.Config(app, **settings))
+    return Server(uvicorn.Config(app, **settings))

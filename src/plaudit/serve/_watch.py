@@ -3,6 +3,7 @@
 import logging
 import secrets
 import time
+from collections.abc import Collection
 from hashlib import sha256
 from hmac import compare_digest
 
@@ -10,11 +11,13 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from plaudit.serve._desk import Desk, Held
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
 from plaudit.serve._protocol import Problem, written
 
 OPEN = ("/", "/healthz", "/readyz")  # these say nothing that needs a token
+LARGE = 64 << 10  # bytes of an answer that a client may not take at once
 QUIET = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # asked again and again
 
 
@@ -22,10 +25,18 @@ class Watch:
     """An application, watched."""
 
     def __init__(
-        self, app: ASGIApp, metrics: Metrics, token: str | None, paths: dict[str, bool]
+        self,
+        app: ASGIApp,
+        desk: Desk,
+        metrics: Metrics,
+        paths: dict[str, bool],
+        token: str | None,
+        hosts: Collection[str] | None,
     ) -> None:
         self._app = app
+        self._desk = desk
         self._metrics = metrics
+        self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._token = None if token is None else _digest(token.encode())
         self._paths = paths  # each that there is, and whether it takes batches
 
@@ -37,6 +48,14 @@ class Watch:
         start, code = time.perf_counter(), 0
         state = scope.setdefault("state", {})
         state["id"] = secrets.token_hex(8)
+        state["held"] = held = Held(self._desk)
+        unread = _has_body(Headers(scope=scope))
+
+        async def heard() -> Message:
+            nonlocal unread
+            message = await receive()
+            unread = unread and message.get("more_body", False)
+            return message
 
         async def noted(message: Message) -> None:
             nonlocal code
@@ -45,23 +64,40 @@ class Watch:
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = state["id"]
                 headers["X-Content-Type-Options"] = "nosniff"
+                if unread:  # what follows on this connection is no request
+                    headers["Connection"] = "close"
+            if len(message.get("body", b"")) > LARGE:
+                # The end is sent once the client took most of it: until then, it is held.
+                await send({**message, "more_body": True})
+                message = {**message, "body": b""}
             await send(message)
 
         try:
-            if self._may_ask(scope):
-                await self._app(scope, receive, noted)
+            if not self._is_ours(scope):
+                await _misdirected(state["id"])(scope, heard, noted)
+            elif not self._may_ask(scope):
+                await _unauthorised(state["id"])(scope, heard, noted)
             else:
-                await _unauthorised(state["id"])(scope, receive, noted)
+                await self._app(scope, heard, noted)
         except Exception as error:
             log("failed", logging.ERROR, error, request=state["id"])
         finally:
+            held.drop()
             self._tell(scope, code, time.perf_counter() - start)
 
+    def _is_ours(self, scope: Scope) -> bool:
+        """Whether the request is meant for this server: a page of another site has its own name."""
+        return self._hosts is None or _host_in(Headers(scope=scope)) in self._hosts
+
     def _may_ask(self, scope: Scope) -> bool:
-        if self._token is None or scope["path"] in OPEN:
+        if self._token is None or self._has_token(scope, self._token):
+            scope["state"].get("let_in", _nothing)()
             return True
+        return scope["path"] in OPEN
+
+    def _has_token(self, scope: Scope, token: bytes) -> bool:
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
-        same = compare_digest(_digest(given.strip().encode("latin-1")), self._token)
+        same = compare_digest(_digest(given.strip().encode("latin-1")), token)
         return same and kind.lower() == "bearer"
 
     def _tell(self, scope: Scope, code: int, seconds: float) -> None:
@@ -90,9 +126,37 @@ def problem(code: int, why: str, request: str, headers: dict[str, str] | None = 
     return Response(content, code, headers, media_type="application/json")
 
 
+def _misdirected(request: str) -> Response:
+    why = (
+        "the header Host names another machine than this one: ask for localhost or 127.0.0.1, "
+        "or start the server with --host-name NAME"
+    )
+    return problem(421, why, request)
+
+
+def _host_in(headers: Headers) -> str:
+    """The name in Host, without its port.
+
+    >>> [_host_in(Headers({"host": host})) for host in ("LOCALHOST:8950", "[::1]:80", "::1")]
+    ['localhost', '::1', '::1']
+    """
+    host = headers.get("host", "").strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")
+
+
 def _unauthorised(request: str) -> Response:
     why = "this server wants a token: send the header Authorization: Bearer TOKEN"
     return problem(401, why, request, {"WWW-Authenticate": "Bearer"})
+
+
+def _has_body(headers: Headers) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _nothing() -> None:
+    """What a server other than plaudit's own hears of who was let in."""
 
 
 def _digest(token: bytes) -> bytes:

@@ -1,0 +1,199 @@
+"""The application: before a fork, twice in a row, two in a process; and whom it answers."""
+
+import os
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from plaudit.client import Client, ServerError
+from plaudit.recipes import RowScore, load
+from plaudit.scores import Score
+from plaudit.serve import Limits, application, serving
+from plaudit.serve._protocol import row_of, written
+from plaudit.serve._serving import server_of
+from served import children, poison, served, symbolic, until
+
+BATCH = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
+
+FORKED = """
+import os, socket, sys
+from plaudit.recipes import load
+from plaudit.serve import Limits, application
+from plaudit.serve._serving import server_of
+
+app = application(load("trl-math"))
+listener = socket.create_server(("127.0.0.1", 0))
+if os.fork():
+    print(listener.getsockname()[1], flush=True)
+    os.wait()
+else:
+    server_of(app, Limits()).run([listener])
+"""
+
+
+@contextmanager
+def running(app):
+    """The application on a free port, by uvicorn in a thread."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = server_of(app, Limits())
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    try:
+        until(lambda: server.started)
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+def total(url, batch=BATCH):
+    return httpx.post(f"{url}/v1/score", json=batch, timeout=60).json()["rows"][0]["total"]
+
+
+def test_an_application_starts_nothing_before_its_lifespan():
+    before = set(threading.enumerate())
+    application(load("trl-math"))
+    assert set(threading.enumerate()) <= before
+
+
+def test_an_application_that_was_loaded_before_a_fork_works():
+    process = subprocess.Popen(
+        [sys.executable, "-c", FORKED], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    try:
+        url = f"http://127.0.0.1:{int(process.stdout.readline())}"
+        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        assert total(url) == 1.0
+    finally:
+        os.killpg(process.pid, signal.SIGTERM)
+        process.wait(timeout=60)
+        process.stdout.close()
+
+
+def test_a_lifespan_can_be_entered_again():
+    app = application(load("trl-math"))
+    for _ in range(2):
+        with running(app) as url:
+            until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+            assert total(url) == 1.0
+
+
+def test_the_end_of_a_server_does_not_disturb_another():
+    with serving(load("trl-math")) as url, ThreadPoolExecutor(1) as threads:
+        with serving(load("trl-math")) as other:
+            assert total(other) == 1.0
+            asked = threads.submit(httpx.post, f"{url}/v1/score", json=poison(1), timeout=60)
+            until(lambda: httpx.get(f"{url}/v1/figures").json()["rows_in_flight"] == 1)
+        answer = asked.result()
+        assert (answer.status_code, answer.json()["rows"][0]["status"]) == (200, "timeout")
+        assert total(url, symbolic(1, start=77_000)) == 1.0
+
+
+def test_a_server_whose_judge_cannot_start_is_not_ready_until_it_can(tmp_path):
+    with served(tmp_path, PLAUDIT_WORKERS="1") as server, httpx.Client(base_url=server.url) as http:
+        pid = server.process.pid
+        assert http.get("/readyz").status_code == 200
+        before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+        for nursery in children(pid):
+            os.kill(nursery, signal.SIGKILL)
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, (8, before[1]))
+        refused = http.post("/v1/score", json=symbolic(1, start=61_000), timeout=60)
+        assert refused.status_code >= 500 or refused.json()["rows"][0]["status"] == "error"
+        unready = http.get("/readyz")
+        assert unready.status_code == 503
+        assert "Too many open files" in unready.json()["error"]
+        resource.prlimit(pid, resource.RLIMIT_NOFILE, before)
+        answer = http.post("/v1/score", json=symbolic(1, start=62_000), timeout=60)
+        assert answer.json()["rows"][0]["total"] == 1.0
+        assert http.get("/readyz").status_code == 200
+
+
+@pytest.fixture(scope="module")
+def url():
+    with serving(load("trl-math"), Limits(sending=0.7)) as url:
+        yield url
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:8950", "[::1]:8950"])
+def test_a_server_on_this_machine_answers_to_its_names(url, host):
+    assert httpx.get(f"{url}/healthz", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "[", ""]
+)
+def test_a_name_that_leads_here_by_a_trick_is_refused(url, host):
+    for path in ("/", "/healthz", "/v1/recipe"):
+        answer = httpx.get(f"{url}{path}", headers={"host": host})
+        assert answer.status_code == 421
+        assert "--host-name" in answer.json()["error"]
+        assert answer.json()["request"] == answer.headers["x-request-id"]
+
+
+def test_other_names_can_be_allowed(tmp_path):
+    with served(tmp_path, "--host-name", "rewards") as server:
+        for host, code in (("rewards:80", 200), ("localhost", 200), ("others", 421)):
+            answer = httpx.get(f"{server.url}/healthz", headers={"host": host})
+            assert answer.status_code == code
+
+
+UNREADABLE = {
+    "no HTTP": (b"\x16\x03\x01 hello\r\n\r\n", 400),
+    "no path": (b"GET http://[ HTTP/1.1\r\nhost: localhost\r\n\r\n", 400),
+    "no length": (b"POST /v1/score HTTP/1.1\r\ncontent-length: many\r\n\r\n", 400),
+    "no chunk": (
+        b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+        b"transfer-encoding: chunked\r\n\r\nwhat\r\n",
+        400,
+    ),
+    "headers": (b"GET / HTTP/1.1\r\n" + b"a: b\r\n" * 20_000, 431),
+    "half": (b"GET / HTTP/1.1\r\n", 408),
+}
+
+
+@pytest.mark.parametrize("why", UNREADABLE)
+def test_what_cannot_be_read_is_refused_as_json_with_an_id(url, why):
+    sent, code = UNREADABLE[why]
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+        connection.sendall(sent)
+        said = b"".join(iter(lambda: connection.recv(65536), b"")).decode()
+    head, _, body = said.partition("\r\n\r\n")
+    assert head.startswith(f"HTTP/1.1 {code} ")
+    assert "content-type: application/json" in head.lower()
+    headers = httpx.Headers([line.split(": ", 1) for line in head.split("\r\n")[1:]])
+    problem = httpx.Response(code, text=body).json()
+    assert problem["error"]
+    assert problem["request"] == headers["x-request-id"]
+
+
+def test_a_row_says_whether_it_is_right_and_what_a_gate_held_back():
+    scores = {"accuracy": Score(0.0, "No.", right=False), "format": Score(0.0, "", ungated=0.5)}
+    for reasons in (True, False):
+        said = httpx.Response(200, content=written(row_of(RowScore(0.0, scores), reasons))).json()
+        assert said["components"]["accuracy"]["right"] is False
+        assert said["components"]["format"]["ungated"] == 0.5
+        assert "ungated" not in said["components"]["accuracy"]
+
+
+def test_a_client_does_not_wait_long_for_a_connection():
+    """A listener that accepts nobody, and whose queue is full: its system does not answer."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting = [socket.socket() for _ in range(4)]
+        for connection in waiting:
+            connection.setblocking(False)
+            connection.connect_ex(full.getsockname())
+        client = Client(f"http://127.0.0.1:{full.getsockname()[1]}", patience=0.1)
+        with pytest.raises(ServerError, match="ConnectTimeout"):
+            client(["4"], solution=["4"])
+        for connection in waiting:
+            connection.close()

@@ -1,0 +1,138 @@
+"""Each call to the system that a server makes fails once: the request ends, the next one works."""
+
+import asyncio
+import errno
+import os
+import socket
+import threading
+from contextlib import suppress
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from plaudit.recipes import load
+from plaudit.serve import Limits, serving
+from served import until
+
+# Large enough to be read, and answered, in threads.
+BATCH = {"completions": [r"\boxed{4}" + " " * 1_000] * 32, "columns": {"solution": ["4"] * 32}}
+LOOPS = ("plaudit-serve", "plaudit-scorer")
+
+
+class Fault:
+    """Makes one call of a function fail, of those in the server's own threads."""
+
+    def __init__(self, monkeypatch, owner, name, error):
+        self._real, self._error = getattr(owner, name), error
+        self._left, self.fired = None, False
+        this = self
+
+        def called(*args, **kwargs):
+            if threading.current_thread().name.startswith(LOOPS) and this._falls():
+                raise this._error
+            return this._real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, name, called)
+
+    def arm(self, after):
+        """Fail the call after so many good ones."""
+        self._left, self.fired = after, False
+
+    def disarm(self):
+        """Fail no more: the server may stop in peace."""
+        self._left = None
+
+    def _falls(self):
+        if self._left is None:
+            return False
+        self._left -= 1
+        if self._left >= 0:
+            return False
+        self._left, self.fired = None, True
+        return True
+
+
+def codes(*numbers):
+    return [OSError(number, os.strerror(number)) for number in numbers]
+
+
+NO_THREAD = RuntimeError("can't start new thread")
+FAULTS = [
+    *[
+        (socket.socket, "accept", error)
+        for error in codes(
+            errno.EMFILE,
+            errno.ENFILE,
+            errno.ENOMEM,
+            errno.ENOBUFS,
+            errno.ECONNABORTED,
+            errno.EAGAIN,
+        )
+    ],
+    *[
+        (socket.socket, "recv", error)
+        for error in codes(
+            errno.ECONNRESET, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT
+        )
+    ],
+    *[
+        (socket.socket, "send", error)
+        for error in codes(errno.EPIPE, errno.ECONNRESET, errno.EAGAIN, errno.ENOBUFS, errno.ENOMEM)
+    ],
+    *[(socket.socket, "setsockopt", error) for error in codes(errno.EINVAL, errno.ENOMEM)],
+    *[(socket.socket, "shutdown", error) for error in codes(errno.ENOTCONN)],
+    (threading.Thread, "start", NO_THREAD),
+]
+
+
+def named(fault):
+    _, name, error = fault
+    return f"{name} {errno.errorcode.get(error.errno) if isinstance(error, OSError) else 'none'}"
+
+
+def ask(url, timeout=30):
+    """The totals, or None where the connection or the server failed."""
+    try:
+        answer = httpx.post(f"{url}/v1/score", json=BATCH, timeout=timeout)
+    except httpx.ReadTimeout:
+        raise
+    except httpx.TransportError:
+        return None
+    if answer.status_code == 200:
+        return [row["total"] for row in answer.json()["rows"]]
+    assert answer.status_code >= 500
+    assert answer.json()["request"]
+    return None
+
+
+def refuse(url):
+    """A request whose body is never sent: its connection is closed by the server."""
+    parts = urlsplit(url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 9\r\n\r\n")
+        with suppress(ConnectionResetError):
+            while connection.recv(65536):
+                pass
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=named)
+def test_a_call_that_fails_costs_one_request_at_the_most(monkeypatch, fault):
+    failing = Fault(monkeypatch, *fault)
+    for after in range(3):
+        with serving(load("trl-math"), Limits(deadline=3)) as url:
+            failing.arm(after)
+            assert ask(url) in (None, [1.0] * 32)
+            refuse(url)
+            until(lambda: ask(url) == [1.0] * 32)
+            assert failing.fired or after
+            failing.disarm()
+
+
+def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):
+    failing = Fault(monkeypatch, asyncio, "new_event_loop", codes(errno.EMFILE)[0])
+    failing.arm(0)
+    with serving(load("trl-math")) as url:
+        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        assert failing.fired
+        assert ask(url) == [1.0] * 32
