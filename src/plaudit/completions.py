@@ -82,8 +82,8 @@ def same_length(completions: Any, **columns: Any) -> None:
 
 
 @contextmanager
-def naming_row(row: int) -> Iterator[None]:
-    """Name the row in an error about what it holds.
+def naming_row(row: int, file: str = "") -> Iterator[None]:
+    """Name the row, and the file where it names one, in an error about what it holds.
 
     >>> with naming_row(3):
     ...     raise ValueError("there is no image")
@@ -95,7 +95,8 @@ def naming_row(row: int) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"row {row}: {error}") from error
+        place = f"row {row} ({file})" if file else f"row {row}"
+        raise kind(f"{place}: {error}") from error
 
 
 def _plain(value: Any) -> Any:

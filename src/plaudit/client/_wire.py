@@ -11,7 +11,7 @@ from plaudit.recipes import RowScore
 from plaudit.scores import Score
 
 Columns = Mapping[str, Any]
-OTHERS = ("why", "answer", "gold", "method", "right")
+OTHERS = ("why", "answer", "gold", "method", "right", "problem")
 
 
 @dataclass(frozen=True)
