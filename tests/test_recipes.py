@@ -432,9 +432,9 @@ def test_an_object_that_plaudit_made():
         (
             "own_rewards:command",
             {"command": "touch {}"},
-            "is no function that is written in Python",
+            "is not a function written in Python",
         ),
-        ("own_rewards:length", {}, "is no function that is written in Python"),
+        ("own_rewards:length", {}, "is not a function written in Python"),
         ("own_rewards:dumps", {}, 'defined in json, not in own_rewards: name it as "json:dumps"'),
         ("own_rewards:unmarked", {"limit": 1}, "takes no completions.*@plaudit.reward_factory"),
         ("own_rewards:unmarked", {}, "takes no completions.*@plaudit.reward_factory"),
@@ -519,11 +519,11 @@ ACCURACY = Component("accuracy", "trl.accuracy_reward")
     [
         ((), {}, "at least one reward"),
         ((ACCURACY, ACCURACY), {}, 'two rewards are called "accuracy"'),
-        ((replace(ACCURACY, gate="accuracy"),), {}, 'gate "accuracy" is no earlier.*the first'),
+        ((replace(ACCURACY, gate="accuracy"),), {}, 'gate "accuracy" is not an earlier.*the first'),
         (
             (ACCURACY, replace(ACCURACY, name="b", gate="acuracy")),
             {},
-            'b: the gate "acuracy" is no earlier reward; did you mean "accuracy"?',
+            'b: the gate "acuracy" is not an earlier reward; did you mean "accuracy"?',
         ),
         (
             (ACCURACY,),

@@ -93,7 +93,7 @@ def test_a_row_is_given_by_place_or_by_name(score):
         (lambda: explain(trl.accuracy_reward, "4", completion="5"), "the completion twice"),
         (lambda: explain(trl.accuracy_reward), "explain needs the completion"),
         (lambda: explain(trl.accuracy_reward, completions=["4"]), "takes one row, as completion=…"),
-        (lambda: explain(len, "4"), "is no plaudit reward"),
+        (lambda: explain(len, "4"), "is not a plaudit reward"),
         (
             lambda: explain(trl.accuracy_reward_async, "4", "4"),
             "accuracy_reward_async is for an event loop: explain the one without _async",

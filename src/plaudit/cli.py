@@ -30,14 +30,17 @@ HOW_TO_PASS = {
 INTERRUPTED = 130  # what shells report after Ctrl-C: 128 + SIGINT
 PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
-# Commands that live in rooms of their own: each has `add_arguments` and `run`.
-ROOMS = {
+# Commands that live in packages of their own: each has `add_arguments` and `run`.
+PACKAGES = {
     "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet parts."),
     "report": ("plaudit.report", "Make a page of what `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Say which rows differ between two scored tables, and why."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
 }
-EXTRAS = {"plaudit.report": "report", "plaudit.serve": "serve"}  # what brings a room's packages
+EXTRAS = {
+    "plaudit.report": "report",
+    "plaudit.serve": "serve",
+}  # what installs the packages that it needs
 
 ABOUT = """\
 Verifiable rewards for reinforcement learning: what a completion is worth, and why.
@@ -148,38 +151,40 @@ def _parser() -> argparse.ArgumentParser:
     trier.add_argument("--json", action="store_true", help="print one JSON object")
     trier.set_defaults(run=lambda options: _try(options, sys.stdout))
 
-    for name, (room, about) in ROOMS.items():
-        commands.add_parser(name, help=about, description=about, room=room, formatter_class=raw)
+    for name, (package, about) in PACKAGES.items():
+        commands.add_parser(
+            name, help=about, description=about, package=package, formatter_class=raw
+        )
     return parser
 
 
 class Command(argparse.ArgumentParser):
-    """A command's parser. One that lives in a room of its own asks the room for its arguments.
+    """A command's parser. One that lives in a package of its own asks that for its arguments.
 
-    >>> Command(prog="plaudit report", room="plaudit.report").parse_args(["scored"]).directory
+    >>> Command(prog="plaudit report", package="plaudit.report").parse_args(["scored"]).directory
     PosixPath('scored')
     """
 
-    def __init__(self, room: str = "", **settings: Any) -> None:
+    def __init__(self, package: str = "", **settings: Any) -> None:
         super().__init__(**settings)
-        self._room = room
+        self._package = package
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, after the room has been imported, which takes a while: not for `--help`."""
-        if self._room:
-            room = _imported(self._room)
-            room.add_arguments(self)
-            self.set_defaults(run=room.run)
+        """Parse, after the package has been imported, which takes a while: not for `--help`."""
+        if self._package:
+            command = _imported(self._package)
+            command.add_arguments(self)
+            self.set_defaults(run=command.run)
         return super().parse_known_args(args, namespace)
 
 
-def _imported(room: str) -> Any:
+def _imported(package: str) -> Any:
     from importlib import import_module
 
     try:
-        return import_module(room)
+        return import_module(package)
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get(room, "score")
+        extra = EXTRAS.get(package, "score")
         raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
 
 

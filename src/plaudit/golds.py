@@ -10,7 +10,7 @@ import warnings
 from functools import lru_cache
 from typing import Any
 
-# What has more characters is no expression but a worked solution.
+# What has more characters is not an expression but a worked solution.
 _LONGEST = 1000
 _ANCHOR = re.compile(r"(?<!\\)(?:\$|\\\(|\\\[|\\boxed\b)")
 _LATEX = re.compile(r"\\[A-Za-z]|[\^_{]")
@@ -72,9 +72,9 @@ def in_part(gold: str, read: str | None) -> str:
     if not _warned:
         _warned.add(gold)
         warnings.warn(
-            f"the gold {shown} is read as {read}: math-verify reads mathematics in part unless it "
-            f"stands in $…$. Write the golds as ${shown}$; for the rewards of trl, a recipe with "
-            'golds = "latex" does so. Every score whose gold is read in part is gold_in_part.',
+            f"the gold {shown} is read as {read}: math-verify reads only a part of mathematics "
+            f"that is not in $…$. Write the golds as ${shown}$; for the rewards of trl, a recipe "
+            'with golds = "latex" does so. Every score whose gold is read in part is gold_in_part.',
             UserWarning,
             stacklevel=2,
         )
@@ -84,7 +84,7 @@ def in_part(gold: str, read: str | None) -> str:
 def as_latex(gold: Any) -> Any:
     r"""A gold with `$…$` around it, so that it is read whole.
 
-    Left as it is: what is no text, or stands in an environment; and prose, which is no LaTeX.
+    Left as it is: what is not text, or stands in an environment; and prose, which is not LaTeX.
 
     >>> as_latex(r"2\sqrt{2}"), as_latex("<answer>- 10</answer>")
     ('$2\\sqrt{2}$', '<answer>$- 10$</answer>')

@@ -128,7 +128,7 @@ def _number(value: Any, label: str, row: int) -> float | None:
     """A value as a number. Text is none, though Python would read one out of it."""
     try:
         if isinstance(value, str | bytes):
-            raise TypeError("text is no number")
+            raise TypeError("text is not a number")
         return None if value is None else float(value)
     except (TypeError, ValueError, OverflowError) as error:
         got = f"{type(value).__name__}: {value!r:.80}"

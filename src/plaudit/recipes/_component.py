@@ -138,19 +138,19 @@ class Component:
 
 
 def check_golds(golds: object) -> None:
-    """Raise where it is no way to read golds.
+    """Raise where it is not a way to read golds.
 
     >>> check_golds("tex")
     Traceback (most recent call last):
     ...
-    ValueError: golds must be "latex" where it is said, got 'tex'
+    ValueError: golds must be "latex" or left out, got 'tex'
     """
     if golds not in ("", "latex"):
-        raise ValueError(f'golds must be "latex" where it is said, got {golds!r:.80}')
+        raise ValueError(f'golds must be "latex" or left out, got {golds!r:.80}')
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:
-    """Raise where a column that an argument is mapped to is no name.
+    """Raise where a column that an argument is mapped to is not a name.
 
     >>> check_columns({"solution": 3})
     Traceback (most recent call last):

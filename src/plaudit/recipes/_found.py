@@ -19,7 +19,7 @@ from plaudit.declarations import AnyReward, arguments_of, declaration_of, is_rew
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.rewards import reward_named, systems
 
-_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is no reward
+_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is not a reward
 
 
 def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[Any, bool]:
@@ -88,7 +88,7 @@ def _check_shape(reference: str, thing: Any) -> None:
             "rewards, or name an object of it"
         )
     if not callable(thing) or inspect.iscoroutinefunction(thing):
-        return  # which is said of what a factory made, too
+        return  # the caller says so, of what a factory made as well
     if not _takes_a_batch(thing):
         raise ValueError(
             f"{reference} takes no completions: a reward is called with completions=[…] and the "
@@ -101,7 +101,7 @@ def _check_defined_there(reference: str, name: str, thing: Any) -> None:
     """Raise where a function is defined in another package than the reference says."""
     code = _code_of(thing)
     if not (inspect.isfunction(code) or inspect.isclass(code)):
-        raise ValueError(f"{reference} is no function that is written in Python, but {code!r:.80}")
+        raise ValueError(f"{reference} is not a function written in Python, but {code!r:.80}")
     owner = code.__module__
     if owner.partition(".")[0] not in (name.partition(".")[0], "plaudit"):
         raise ValueError(

@@ -12,7 +12,7 @@ from plaudit._debug_log import log_attempts
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     prompt_text_of,
     rows_of,
     same_length,
@@ -58,7 +58,7 @@ def _accuracy(
 ) -> Generator[list[Pair], list[Verdict], list[Score]]:
     texts = texts_of(completions)
     same_length(completions, solution=solution)
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     rows = [(_answer(t), _answer(g)) for t, g in zip(texts, golds, strict=True) if g is not None]
     verdicts = yield [Pair(answer, gold) for answer, gold in rows if answer != gold]
     judged = iter(verdicts)
@@ -114,7 +114,7 @@ def influence_reward(
             rows_of(completions_long_answer, "completions_long_answer")
         )
     ]
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     scores = [_influence(text, gold) for text, gold in zip(texts, golds, strict=True)]
     title = "Influence accuracy reward"
     log_attempts("influence_accuracy_reward.log", title, scores, texts, solution)

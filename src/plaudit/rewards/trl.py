@@ -18,7 +18,7 @@ from typing import Any
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     ids_of,
     rows_of,
     same_length,
@@ -83,8 +83,9 @@ def reasoning_accuracy_reward(
 ) -> list[Score]:
     r"""`accuracy_reward` of what follows the reasoning; 0.0 where the reasoning never ends.
 
-    `reasoning_delimiters` are what may end it, `</think>` unless given; the first that occurs
-    counts, at its last occurrence.
+    reasoning_delimiters: a list of texts that end the reasoning. The first of the list that the
+        completion contains is taken, and what follows its last occurrence is judged.
+        Default: ["</think>"]
 
     >>> reasoning_accuracy_reward([r"<think>\boxed{3}</think> \boxed{4}", r"\boxed{4}"], ["4", "4"])
     [1.0, 0.0]
@@ -145,7 +146,7 @@ def _judged(
 ) -> Steps:
     """Scores of the texts; a text that is None is reasoning that never ended."""
     same_length(completions, solution=solution)
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     verdicts = iter(
         (
             yield [
@@ -205,7 +206,7 @@ class _MadeReward:
     __name__: str
 
     def __post_init__(self) -> None:
-        """Raise where a parameter is no number, as one from a file or a command line may be."""
+        """Raise where a parameter is not a number, as one from a file or a command line may be."""
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             wanted = "a whole number" if field.type is int else "a number"

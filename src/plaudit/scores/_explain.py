@@ -11,14 +11,16 @@ def explain(reward: Any, completion: Any = None, solution: Any = None, /, **colu
     """Score one completion, and say why it got what it got.
 
     `columns` holds the value of this one row for each column that the reward needs; `completion`
-    and `solution` may be given by name, too.
+    and `solution` may be given by name as well.
 
     >>> from plaudit.rewards import canoe
     >>> explain(canoe.format_reward, "just text").why[:24]
     'The text is not <think>…'
     """
     if not hasattr(reward, "scores"):
-        raise TypeError(f"{reward!r} is no plaudit reward: it has no `scores` to explain it with")
+        raise TypeError(
+            f"{reward!r} is not a plaudit reward: it has no `scores` to explain it with"
+        )
     if iscoroutinefunction(reward):
         raise TypeError(f"{reward.__name__} is for an event loop: explain the one without _async")
     if "completions" in columns:

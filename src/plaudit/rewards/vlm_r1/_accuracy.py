@@ -7,7 +7,7 @@ from typing import Any
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     naming_row,
     rows_of,
     same_length,
@@ -94,7 +94,9 @@ def _drafts(
     names = _methods(completions, accu_reward_method)
     same_length(completions, solution=solution)
     drafts = []
-    for row, (text, gold) in enumerate(zip(texts_of(completions), golds_of(solution), strict=True)):
+    for row, (text, gold) in enumerate(
+        zip(texts_of(completions), gold_texts_of(solution), strict=True)
+    ):
         with naming_row(row):
             drafts.append(draft(_METHODS[names[row]], text, gold))
     return drafts

@@ -10,7 +10,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from plaudit import extract
-from plaudit.completions import Completion, Solution, gold_of, golds_of, same_length, texts_of
+from plaudit.completions import (
+    Completion,
+    Solution,
+    gold_text_of,
+    gold_texts_of,
+    same_length,
+    texts_of,
+)
 from plaudit.judge import Pair, Status, Verdict, settle
 from plaudit.rewards.vlm_r1._comparison import first_answer, last_answer, sameness
 from plaudit.rewards.vlm_r1._llm import Question
@@ -22,7 +29,7 @@ def _default_scores(
 ) -> list[Score]:
     """The judge is asked once for a batch."""
     same_length(completions, solution=solution)
-    rows = zip(texts_of(completions), golds_of(solution), strict=True)
+    rows = zip(texts_of(completions), gold_texts_of(solution), strict=True)
     return settle(settled([draft(_default, content, gold) for content, gold in rows]))
 
 
@@ -39,7 +46,7 @@ def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Sc
     >>> round(default_accuracy_reward("<answer>a red car</answer>", "a red cat"), 3)
     0.889
     """
-    return settle(settled([draft(_default, content, gold_of(sol))]))[0]
+    return settle(settled([draft(_default, content, gold_text_of(sol))]))[0]
 
 
 # --- drafts: scores, some of which wait for the judge or for a language model ---------------------

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from plaudit import boxes, extract
-from plaudit.completions import Solution, gold_of, number_of
+from plaudit.completions import Solution, gold_text_of, number_of
 from plaudit.rewards.vlm_r1._comparison import CORRECT, OVERLAPPING, first_answer, sameness
 from plaudit.scores import NO_GOLD, Score, text_reward
 
@@ -41,7 +41,7 @@ def detection_score(
     if sum(weights) == 0:
         raise ValueError("alpha, beta and gamma must not sum to 0")
     threshold = number_of(iou_threshold, "iou_threshold")
-    gold = gold_of(sol)
+    gold = gold_text_of(sol)
     if gold is None:
         return NO_GOLD
     return _detection(extract.clean(content), extract.clean(gold), threshold, weights)
@@ -118,7 +118,7 @@ def _pred_boxes(block: str | None) -> list[boxes.Box]:
 def _gold_boxes(block: str | None) -> list[boxes.Box]:
     items = extract.json_items(block) if block else []
     if items is None:
-        raise ValueError(f"the fenced JSON of the gold is no list of boxes: {block!r:.80}")
+        raise ValueError(f"the fenced JSON of the gold is not a list of boxes: {block!r:.80}")
     return [boxes.box_of(item) for item in items]
 
 

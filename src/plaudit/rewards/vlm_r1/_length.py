@@ -8,7 +8,7 @@ from plaudit import schedules
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     naming_row,
     number_of,
     same_length,
@@ -75,7 +75,7 @@ def cosine_rewards(
             "or give the trainer get_cosine_rewards(tokenizer)"
         )
     same_length(completions, solution=solution)
-    texts, golds = texts_of(completions), golds_of(solution)
+    texts, golds = texts_of(completions), gold_texts_of(solution)
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
         with naming_row(row):

@@ -8,7 +8,7 @@ from plaudit import boxes, extract, images
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     naming_row,
     rows_of,
     same_length,
@@ -48,7 +48,7 @@ def iou_reward(
     """
     for name, column in (("image_grid_thw", image_grid_thw), ("image_path", image_path)):
         if column is None:
-            raise ValueError(f"iou_reward needs the column {name}, with one entry a completion")
+            raise ValueError(f"iou_reward needs the column {name}, with one entry per completion")
     same_length(
         completions, solution=solution, image_grid_thw=image_grid_thw, image_path=image_path
     )
@@ -57,7 +57,7 @@ def iou_reward(
         for row, grid in enumerate(rows_of(image_grid_thw, "image_grid_thw"))
     ]
     paths = rows_of(image_path, "image_path")
-    texts, golds = texts_of(completions), golds_of(solution)
+    texts, golds = texts_of(completions), gold_texts_of(solution)
     sizes: dict[images.Source, images.Size] = {}
     scores = []
     for row, (text, gold) in enumerate(zip(texts, golds, strict=True)):
