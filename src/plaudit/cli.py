@@ -129,7 +129,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES_OF_TRY,
         formatter_class=raw,
     )
-    trier.add_argument("reward", metavar="REWARD", help="such as trl.accuracy_reward or iou_reward")
+    trier.add_argument(
+        "reward",
+        metavar="REWARD",
+        help="such as trl.accuracy_reward, iou_reward, or my_rewards:polite for one of your own",
+    )
     trier.add_argument("--completion", metavar="TEXT", required=True, help="what the model wrote")
     trier.add_argument("--solution", metavar="TEXT", help="the gold answer")
     trier.add_argument(
@@ -228,11 +232,13 @@ def _first_line(reward: AnyReward) -> str:
 
 
 def _try(options: argparse.Namespace, out: TextIO) -> None:
-    name, reward = _named(options.reward)
+    is_own = ":" in options.reward
+    name, reward = (options.reward, None) if is_own else _named(options.reward)
     completion = _messages_or_text(_read(options.completion))
     solution = None if options.solution is None else _read(options.solution)
+    given = completion, solution, dict(options.param), dict(options.column)
     try:
-        score = _explained(reward, completion, solution, dict(options.param), dict(options.column))
+        score = _explained_own(name, *given) if is_own else _explained(reward, *given)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         raise UsageError(f"{name}: {error}") from error
     print(_as_json(name, score) if options.json else _as_text(name, score), file=out)
@@ -263,6 +269,23 @@ def _explained(
     _ask_for_missing(needed, given, "--param")
     _ask_for_missing(declaration.needs, given, "--column")
     return plaudit.explain(reward, completion, solution, **params, **columns)
+
+
+def _explained_own(
+    reference: str,
+    completion: Any,
+    solution: str | None,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+) -> "Score":
+    """The score by a function of the user's, as a recipe would call it."""
+    from plaudit.recipes import Component, Recipe
+
+    component = Component("", reference, params=params, folder=str(Path.cwd()))
+    given = [*columns, *(["solution"] if solution is not None else [])]
+    _ask_for_missing(component.needs({}), given, "--column")
+    (reward,) = Recipe("try", (component,)).reward_funcs()
+    return plaudit.explain(reward, completion, solution, **columns)
 
 
 def _named(wanted: str) -> tuple[str, AnyReward]:

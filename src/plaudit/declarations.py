@@ -89,7 +89,7 @@ def declare(
         raise ValueError(f"{label} declares {unknown[0]}, but has no such argument")
     insisted = [name for name in required if name in beside]
     return Declaration(
-        columns=tuple(dict.fromkeys([*listed, *(unknown if columns is None else ())])),
+        columns=tuple(dict.fromkeys([*listed, *unknown])),
         needs=tuple(dict.fromkeys([*insisted, *needs])),
         settings=tuple(name for name in beside if name not in listed),
         named=tuple(named),

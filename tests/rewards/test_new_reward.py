@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import plaudit
+from plaudit.declarations import declare
 from plaudit.rewards import all_rewards, broken_systems, reward_named, systems
 from served import served
 
@@ -130,6 +131,16 @@ def test_a_package_that_cannot_be_imported_breaks_nothing_but_itself(installed, 
     assert err == f"plaudit: no rewards of acme: {problem} 'no_such_thing'\n"
 
 
+@pytest.mark.parametrize("source", ["raise SystemExit(3)", "1 / 0", "def"])
+def test_whatever_importing_a_package_does_the_list_goes_on(installed, source, capsys):
+    module = f"acme_{abs(hash(source))}"
+    installed("acme", module, source, "acme")
+    from plaudit.cli import main
+
+    assert main(["list"]) == 0
+    assert f"plaudit: no rewards of acme: {module} of acme cannot be" in capsys.readouterr().err
+
+
 def test_a_package_takes_no_name_of_plaudit_s(installed):
     installed("acme", "acme_trl", POLITE, "trl")
     installed("toys", "toys_think", POLITE.replace("polite", "think_format_reward"), "toys")
@@ -170,3 +181,17 @@ def test_the_documentation_describes_every_reward():
         system, _, reward = name.partition(".")
         section = page.partition(f"`plaudit.rewards.{system}`")[2].partition("\n## ")[0]
         assert f"\n`{reward}(" in section or f"and {reward}\n" in section, name
+
+
+def test_what_is_needed_through_keywords_is_a_column():
+    def mine(completions, level=1, **kwargs): ...
+
+    declaration = declare(mine, columns=["level"], needs=["problem"])
+    assert (declaration.columns, declaration.needs) == (("level", "problem"), ("problem",))
+
+
+def test_what_cannot_be_given_cannot_be_declared():
+    def mine(completions): ...
+
+    with pytest.raises(ValueError, match="mine declares problem, but has no such argument"):
+        declare(mine, needs=["problem"])

@@ -85,8 +85,8 @@ def _added_rewards(system: str = "") -> tuple[dict[str, AnyReward], dict[str, st
             broken[entry.name] = f"{place} is left out: {owner} has a system of that name"
             continue
         try:
-            found = _rewards_in(entry.load())
-        except Exception as error:  # whatever somebody else's module does when it is imported
+            found = _rewards_in(import_module(entry.value))
+        except (Exception, SystemExit) as error:  # whatever importing somebody else's module does
             broken[entry.name] = f"{place} cannot be imported: {type(error).__name__}: {error}"
             continue
         rewards |= {f"{entry.name}.{name}": reward for name, reward in found.items()}

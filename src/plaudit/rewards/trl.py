@@ -9,7 +9,7 @@ Where TRL reads the first message alone, these read what the completion says in 
 `plaudit.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
@@ -156,14 +156,13 @@ def _judged(
             ]
         )
     )
-    return [
-        NO_END
-        if text is None
-        else NO_GOLD
-        if gold is None
-        else score_of(next(verdicts), gold, bad_gold=None)
-        for text, gold in zip(texts, golds, strict=True)
-    ]
+    return [_score(text, gold, verdicts) for text, gold in zip(texts, golds, strict=True)]
+
+
+def _score(text: str | None, gold: str | None, verdicts: Iterator[Verdict]) -> Score:
+    if text is None:
+        return NO_END
+    return NO_GOLD if gold is None else score_of(next(verdicts), gold, bad_gold=None)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
