@@ -75,6 +75,8 @@ def score_of(
     >>> alike = score_of(too_large, "x", compared=Score(0.2, "The texts are 20% alike."))
     >>> alike.value, str(alike.status), alike.problem
     (0.2, 'limit', 'a tower of powers')
+    >>> alike.why
+    'Too large to compare: a tower of powers. The texts are 20% alike.'
     """
     if compared is None or verdict.status is Status.EQUAL:
         right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
@@ -82,7 +84,8 @@ def score_of(
         answer, its = shown or (verdict.answer, verdict.gold)
         score = Score(value, verdict.why, answer, its, verdict.method, verdict.status, right)
     elif verdict.status in STOPPED:
-        score = replace(compared, status=verdict.status)
+        why = f"{verdict.why} {compared.why}"
+        score = replace(compared, why=why, status=verdict.status)
     else:
         return _told_of_gold(compared, gold, verdict.gold)
     return _told_of_gold(replace(score, problem=verdict.problem), gold, verdict.gold)
