@@ -5,10 +5,10 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
+from running_processes import until
 
 SYMBOLIC = r"""
 from plaudit.judge import Pair, judge
@@ -21,7 +21,7 @@ def symbolic(letter="x"):
 PLAIN = {name: value for name, value in os.environ.items() if "COV" not in name}
 
 
-def run(script, *, command=None, timeout=60, warns=False):
+def run(script, *, command=None, timeout=120, warns=False):
     """What a script prints; it must end well, without a word on stderr, or with Python's own."""
     command = command or [sys.executable, "-c", script]
     done = subprocess.run(
@@ -131,7 +131,10 @@ def test_nothing_is_left_when_the_process_ends():
     gone(processes)
 
 
-@pytest.mark.parametrize("while_it_works", [False, True], ids=["idle", "at work"])
+@pytest.mark.parametrize(
+    "while_it_works",
+    [pytest.param(False, id="idle", marks=pytest.mark.long), pytest.param(True, id="at work")],
+)
 def test_nothing_is_left_when_the_process_is_killed(while_it_works):
     """`kill -9` of the trainer: its workers end too, even one that is stuck in a computation."""
     script = r"""
@@ -143,7 +146,8 @@ def test_nothing_is_left_when_the_process_is_killed(while_it_works):
     if AT_WORK:
         bomb = Pair(r"$\gcd(7^{999999} - 1, 3^{999999} - 1)!!$", r"$\sin x$")
         threading.Thread(target=judge, args=([bomb],), daemon=True).start()
-        time.sleep(0.5)
+        while not any(w.tasks for w in shared_judge()._pool._dispatcher._workers.values()):
+            time.sleep(0.01)
     server = shared_judge()._pool._dispatcher._fork_server.pid
     children = Path(f"/proc/{server}/task/{server}/children").read_text()
     print(server, *children.split(), flush=True)
@@ -160,21 +164,23 @@ def test_nothing_is_left_when_the_process_is_killed(while_it_works):
 def test_ctrl_c_stops_a_call_that_waits():
     script = r"""
     import os, signal, threading, time
-    from plaudit.judge import configure
-    configure(deadline=60)
+    from plaudit.judge import configure, shared_judge
+    configure(deadline=600)
     symbolic()
-    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-    start = time.monotonic()
+
+    def interrupt():
+        while not shared_judge()._pool._dispatcher._pending:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=interrupt).start()
     try:
         judge([Pair(r"$\gcd(7^{999999} - 1, 3^{999999} - 1)!!$", r"$\sin x$")])
     except KeyboardInterrupt:
-        print("stopped", time.monotonic() - start < 5)
+        print("stopped")
     """
-    assert run(SYMBOLIC + textwrap.dedent(script)) == "stopped True"
+    assert run(SYMBOLIC + textwrap.dedent(script)) == "stopped"
 
 
 def gone(processes):
-    end = time.monotonic() + 10
-    while any(Path(f"/proc/{process}").exists() for process in processes):
-        assert time.monotonic() < end, f"still there: {processes}"
-        time.sleep(0.05)
+    until(lambda: not any(Path(f"/proc/{process}").exists() for process in processes))
