@@ -1,0 +1,648 @@
+r"""Tokens to the tree of one expression: sums, products, powers, functions, brackets.
+
+A hand-written recursive descent: time linear in the tokens, depth bounded.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from plaudit.answers._tokens import Token
+from plaudit.answers._tree import (
+    EMPTY,
+    INFINITY,
+    PI,
+    CannotReadError,
+    Digits,
+    E,
+    I,
+    Node,
+    number,
+    renamed,
+    symbol,
+    walk,
+)
+from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
+
+DEEPEST = 60
+_END = Token("end", "")
+_TIMES = frozenset(["*", r"\cdot", r"\times"])
+_OVER = frozenset(["/", r"\div"])
+_CLOSING = frozenset([")", "]", "}", r"\}", "|", r"\rangle", r"\rfloor", r"\rceil", r"\right"])
+_STARTS = frozenset(["(", "[", "{", r"\{", "|"])
+# Commands that cannot begin an operand: relations, joiners, ends.
+_NO_OPERAND = frozenset(
+    r"\le \ge \ne \approx \in \notin \cup \cap \setminus \mid \equiv \cong \sim \to \implies \land"
+    r" \lor \pm \mp \times \cdot \div \over \rangle \rfloor \rceil \mod \end \dots \pmod \propto"
+    r" \subset \subseteq \iff \perp \parallel \Rightarrow \Leftrightarrow \quad".split()
+)
+_APPLIED = frozenset("fgh")
+_MULTI = frozenset([r"\gcd", r"\lcm", r"\max", r"\min"])
+
+
+class Parser:
+    """Reads one expression out of a list of tokens, from `at` on."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.depth = 0
+        self.bars = 0
+
+    # -- the tokens
+
+    def peek(self, ahead: int = 0) -> Token:
+        place = self.at + ahead
+        return self.tokens[place] if place < len(self.tokens) else _END
+
+    def next(self) -> Token:
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def accept(self, *texts: str) -> bool:
+        if self.peek().text in texts and self.peek().kind != "word":
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, *texts: str) -> None:
+        if not self.accept(*texts):
+            raise CannotReadError(f"expected {texts[0]}, found {self.peek().text!r}")
+
+    def done(self) -> bool:
+        return self.at >= len(self.tokens)
+
+    # -- sums and products
+
+    def expression(self) -> Node:
+        """A sum."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise CannotReadError("nested too deep")
+        total = self._signed_term()
+        while (sign := self.peek().text) in (
+            "+",
+            "-",
+            r"\pm",
+            r"\mp",
+        ) and self.peek().kind != "word":
+            self.at += 1
+            if self.peek().text == r"\dots":
+                self.at += 1
+                total = Node("dots", (total,))
+                continue
+            term = self._signed_term() if self.peek().text in ("+", "-") else self.term()
+            total = _joined(total, sign, term)
+        self.depth -= 1
+        return total
+
+    def _signed_term(self) -> Node:
+        if self.accept("+"):
+            return self.term()
+        if self.accept("-"):
+            return _negative(self._signed_term())
+        if self.accept(r"\pm", r"\mp"):
+            return Node("pm", (self.term(),))
+        return self.term()
+
+    def term(self) -> Node:
+        """A product, written with signs or without."""
+        product = self._mixed(self.factor())
+        while True:
+            token = self.peek()
+            if token.kind == "word":
+                return product
+            if token.text in _TIMES:
+                self.at += 1
+                if self.peek().text == r"\dots":
+                    self.at += 1
+                    product = Node("dots", (product,))
+                    continue
+                product = _product(product, self.factor())
+            elif token.text in _OVER:
+                self.at += 1
+                product = Node("div", (product, self.factor()))
+            elif token.text in (r"\mod", r"\pmod"):
+                self.at += 1
+                product = Node("mod", (product, self.factor()))
+            elif self._begins_operand(token):
+                product = _product(product, self._mixed(self.factor()))
+            else:
+                return product
+
+    def _begins_operand(self, token: Token) -> bool:
+        if token.kind == "txt":
+            return token.text in "ei"
+        if token.kind == "op":
+            return token.text in ("(", "[", "{", r"\{") or (token.text == "|" and self.bars == 0)
+        if token.kind == "num":
+            return self.peek(-1).kind != "num" if self.at else True
+        return token.kind == "let" or (token.kind == "cmd" and token.text not in _NO_OPERAND)
+
+    def _mixed(self, whole: Node) -> Node:
+        r"""A whole number with the fraction behind it: 2\frac{1}{3}, or 2 1/3."""
+        if whole.op != "num" or whole.val.denominator != 1 or self.peek(-1).kind != "num":
+            return whole
+        start = self.at
+        part: Node | None = None
+        if self.accept(r"\frac"):
+            part = Node("div", (self.argument(), self.argument()))
+        elif self.peek().kind == "num" and self.peek().spaced and self.peek(1).text == "/":
+            top, bottom = self.next(), self.peek(1)
+            self.at += 2
+            if bottom.kind == "num":
+                part = Node("div", (_leaf(top), _leaf(bottom)))
+        if part and all(a.op == "num" and a.val > 0 for a in part.args):
+            value = part.args[0].val / part.args[1].val
+            if value < 1:
+                return number(whole.val + value)
+        self.at = start
+        return whole
+
+    def factor(self) -> Node:
+        if self.accept("-"):
+            return _negative(self.factor())
+        if self.accept("+"):
+            return self.factor()
+        return self.power(self.primary())
+
+    def power(self, base: Node) -> Node:
+        """What follows an operand: powers, indices, factorials, degrees, percent, primes."""
+        while True:
+            token = self.peek()
+            if token.kind == "word":
+                return base
+            if token.text == "^":
+                base = self._raised(base)
+            elif token.text == "_" and base.op == "pow" and base.args[0].op == "sym":
+                letter = symbol(f"{base.args[0].val}_{self.index()}")  # v^2_0
+                base = Node("pow", (letter, base.args[1]))
+            elif token.text == "!":
+                self.at += 1
+                base = Node("fact2", (base,)) if self.accept("!") else Node("fact", (base,))
+            elif token.text == "%":
+                self.at += 1
+                base = Node("pct", (base,))
+            elif token.text.startswith("'") and base.op in ("num", "dec"):
+                self.at += 1
+                value = base.val if base.op == "num" else base.val.value
+                base = Node("deg", (number(value / 60 ** len(token.text)),))
+            else:
+                return base
+
+    def _raised(self, base: Node) -> Node:
+        self.expect("^")
+        exponent = self.exponent()
+        if exponent.op == "degree":
+            return self._minutes(Node("deg", (base,)))
+        if exponent.op == "prime":
+            return symbol(f"{base.val}'") if base.op == "sym" else base
+        return Node("pow", (base, exponent))
+
+    def _minutes(self, degrees: Node) -> Node:
+        """Degrees with the minutes and seconds behind them."""
+        while self.peek().kind == "num" and self.peek(1).text in ("'", "''"):
+            part = _leaf(self.next())
+            parts = 60 ** len(self.next().text)
+            whole = degrees.args[0]
+            if whole.op != "num" or part.op not in ("num", "dec"):
+                raise CannotReadError("minutes of something else")
+            more = part.val if part.op == "num" else part.val.value
+            degrees = Node("deg", (number(whole.val + more / parts),))
+        return degrees
+
+    def exponent(self) -> Node:
+        if self.accept(r"\circ"):
+            return Node("degree")
+        if self.peek().text.startswith("'"):
+            self.at += 1
+            return Node("prime")
+        if self.peek().text == "{" and self.peek(2).text == "}":
+            inner = self.peek(1).text
+            if inner == r"\circ" or inner.startswith("'"):
+                self.at += 3
+                return Node("degree") if inner == r"\circ" else Node("prime")
+        if self.accept("-"):
+            return _negative(self.exponent())
+        if self.accept("+"):
+            return self.exponent()
+        if self.peek().kind == "num":
+            exponent = _leaf(self.next())
+        elif self.peek().text in ("{", "("):
+            exponent = self.primary()
+        else:
+            exponent = self.argument()
+        # A tower without braces, 2^3^4, is read from the right.
+        return Node("pow", (exponent, self.exponent())) if self.accept("^") else exponent
+
+    # -- operands
+
+    def argument(self) -> Node:
+        """What a command takes: a group in braces, or one sign: one digit of a number."""
+        token = self.peek()
+        if token.text == "{":
+            return self.braces()
+        if token.kind == "num":
+            digits = token.text
+            if len(digits) > 1 and digits.isdigit():
+                rest = Fraction(int(digits[1:]))
+                self.tokens[self.at] = token._replace(text=digits[1:], value=rest, spaced=False)
+                return number(int(digits[0]))
+            return _leaf(self.next())
+        if token.kind in ("let", "txt"):
+            return self._letter(self.next(), plain=True)
+        if token.kind == "cmd":
+            return self.primary()
+        raise CannotReadError(f"an argument is missing before {token.text!r}")
+
+    def braces(self) -> Node:
+        r"""A group in braces; {a \over b} is a fraction."""
+        self.expect("{")
+        bars, self.bars = self.bars, 0
+        inner = self.expression()
+        if self.accept(r"\over"):
+            inner = Node("div", (inner, self.expression()))
+        self.expect("}")
+        self.bars = bars
+        return inner
+
+    def primary(self) -> Node:
+        token = self.next()
+        if token.kind == "num":
+            return self._repeating(token)
+        if token.kind in ("let", "txt"):
+            return self._letter(token)
+        if token.kind == "cmd":
+            return self._command(token.text)
+        if token.kind == "op":
+            return self._bracket(token.text)
+        raise CannotReadError(f"no operand: {token.text!r}")
+
+    def _repeating(self, token: Token) -> Node:
+        r"""A number, also one whose last digits repeat: 0.1\overline{6}."""
+        if self.peek().text in (r"\overline", r"\bar", r"\dot") and (
+            "." in token.text or self.tokens[self.at - 1].end < len(token.text)
+        ):
+            return self._with_repeating(token)
+        if self.peek().text == "." and self.peek(1).text in (r"\overline", r"\bar", r"\dot"):
+            self.at += 1
+            return self._with_repeating(token)
+        return _leaf(token)
+
+    def _with_repeating(self, token: Token) -> Node:
+        digits = ""
+        while self.accept(r"\overline", r"\bar", r"\dot"):
+            grouped = self.accept("{")
+            if self.peek().kind != "num" or not self.peek().text.isdigit():
+                raise CannotReadError("no digits that repeat")
+            digits += self.next().text
+            if grouped:
+                self.expect("}")
+        _, _, fixed = token.text.partition(".")
+        scale = Fraction(1, 10 ** len(fixed))
+        value = token.value.value if isinstance(token.value, Digits) else token.value
+        assert value is not None
+        return number(value + scale * Fraction(int(digits), 10 ** len(digits) - 1))
+
+    def _letter(self, token: Token, plain: bool = False) -> Node:
+        name = token.text
+        if not plain and self.peek().text == "_":
+            name = f"{name}_{self.index()}"
+            if token.text in ("C", "P", "A") and self.peek().text == "^":
+                return self._choose(token.text, name)
+        primes = 0
+        while not plain and self.peek().text.startswith("'"):
+            primes += len(self.next().text)
+        name += "'" * primes
+        if name in ("e", "i"):
+            return E if name == "e" else I
+        if not plain and token.text in _APPLIED and self.peek().text == "(":
+            self.at += 1
+            inside = self.items(")")
+            return Node("app", tuple(inside), name)
+        return symbol(name)
+
+    def index(self) -> str:
+        """An index as it stands, without braces and spaces."""
+        self.expect("_")
+        if not self.accept("{"):
+            return self.next().text.lstrip("\\")
+        parts, depth = [], 1
+        while True:
+            token = self.next()
+            depth += (token.text == "{") - (token.text == "}")
+            if token.kind == "end":
+                raise CannotReadError("an index is not closed")
+            if not depth:
+                return "".join(parts)
+            parts.append(token.text)
+
+    def _choose(self, kind: str, name: str) -> Node:
+        """C_n^k, where n is the index and k the exponent."""
+        self.expect("^")
+        under = name.partition("_")[2]
+        lower = self.argument() if self.peek().text == "{" else self.exponent()
+        if not under.isdigit() and not under.isalpha():
+            return Node("pow", (symbol(name), lower))
+        upper = number(int(under)) if under.isdigit() else symbol(under)
+        if under.isdigit() and lower.op == "num" and lower.val > upper.val:
+            return Node("pow", (symbol(name), lower))
+        if kind == "C":
+            return Node("binom", (upper, lower))
+        left = Node("add", (upper, _negative(lower)))
+        return Node("div", (Node("fact", (upper,)), Node("fact", (left,))))
+
+    def _bracket(self, sign: str) -> Node:
+        bars, self.bars = self.bars, 0
+        if sign == "(" or sign == "[":
+            inside = self.items(")", "]")
+            node = bracketed(sign, inside, self.peek(-1).text)
+        elif sign == "{":
+            self.at -= 1
+            node = self.braces()
+        elif sign == r"\{":
+            node = Node("set", tuple(self.items(r"\}")))
+        elif sign == "|":
+            self.bars = 1
+            node = Node("abs", (self.expression(),))
+            self.expect("|")
+        else:
+            raise CannotReadError(f"no operand: {sign!r}")
+        self.bars = bars
+        if node.op == "num" and self.peek().text == "_":
+            raise CannotReadError("an index of a number")
+        return node
+
+    def items(self, *closing: str) -> list[Node]:
+        """What stands between brackets, by commas or semicolons."""
+        found: list[Node] = []
+        if self.accept(*closing):
+            return found
+        while True:
+            found.append(self.inner())
+            if self.accept(*closing):
+                return found
+            self.expect(",", ";")
+
+    def inner(self) -> Node:
+        """An element between brackets; the grammar of whole answers allows more here."""
+        return self.expression()
+
+    def _command(self, name: str) -> Node:
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        if name in FUNCTION_COMMANDS:
+            return self._call(name)
+        if name in _SPECIAL:
+            return _SPECIAL[name](self)
+        if name in _NO_OPERAND or name in (r"\text", r"\begin"):
+            raise CannotReadError(f"no operand: {name}")
+        if self.peek().text == "_":
+            name = f"{name}_{self.index()}"
+        while self.peek().text.startswith("'"):
+            name += self.next().text
+        return symbol(name)
+
+    def _call(self, name: str) -> Node:
+        function = CANONICAL.get(name, name[1:])
+        base: Node | None = None
+        exponent: Node | None = None
+        for _ in range(2):
+            if self.peek().text == "_":
+                self.at += 1
+                base = self.argument()
+            elif self.peek().text == "^":
+                self.at += 1
+                exponent = self.exponent()
+        args = self._arguments(name)
+        if function == "log" and base is not None:
+            call = Node("call", (*args, base), "log")
+        elif base is not None:
+            return symbol(f"{function}_{base.val}")
+        else:
+            call = Node("call", tuple(args), function)
+        return _raised_call(call, exponent)
+
+    def _arguments(self, name: str) -> list[Node]:
+        if self.peek().text == "(" or (self.peek().text in ("[", r"\{") and name in _MULTI):
+            opening = self.next().text
+            bars, self.bars = self.bars, 0
+            inside = self.items({"(": ")", "[": "]"}.get(opening, r"\}"))
+            self.bars = bars
+            if name not in _MULTI and len(inside) != 1:
+                raise CannotReadError(f"{name} takes one argument")
+            return [self.power(inside[0])] if self.peek().text in ("!", "%") else inside
+        if self.accept("-"):
+            return [_negative(self._bare_argument())]
+        return [self._bare_argument()]
+
+    def _bare_argument(self) -> Node:
+        r"""The argument of a function without brackets: \sin 2x, \ln\frac{x}{2}."""
+        argument = self.power(self.primary())
+        while True:
+            token = self.peek()
+            if not self._begins_operand(token) or token.text in FUNCTION_COMMANDS:
+                return argument
+            if token.text in _STARTS or token.kind == "txt":
+                return argument
+            argument = _product(argument, self.power(self.primary()))
+
+
+def bracketed(opening: str, inside: list[Node], closing: str) -> Node:
+    """What stands in round or square brackets: a group, a tuple, an interval."""
+    if len(inside) == 1 and (opening, closing) in (("(", ")"), ("[", "]")):
+        return inside[0] if inside[0].op != "add" else Node("group", (inside[0],))
+    if not inside or (len(inside) != 2 and opening + closing not in ("()", "[]")):
+        raise CannotReadError("brackets that do not match")
+    return Node("tuple", tuple(inside), opening + closing)
+
+
+def _leaf(token: Token) -> Node:
+    if isinstance(token.value, Digits):
+        return Node("dec", (), token.value)
+    assert token.value is not None
+    return number(token.value)
+
+
+def _negative(node: Node) -> Node:
+    if node.op == "num":
+        return number(-node.val)
+    return Node("neg", (node,))
+
+
+def _joined(total: Node, sign: str, term: Node) -> Node:
+    if sign in (r"\pm", r"\mp"):
+        return Node("pm", (total, term), sign == r"\mp")
+    term = Node("neg", (term,)) if sign == "-" else term
+    if total.op == "add":
+        return Node("add", (*total.args, term))
+    return Node("add", (total, term))
+
+
+def _product(left: Node, right: Node) -> Node:
+    if left.op == "mul":
+        return Node("mul", (*left.args, right))
+    return Node("mul", (left, right))
+
+
+def _raised_call(call: Node, exponent: Node | None) -> Node:
+    if exponent is None:
+        return call
+    if exponent == number(-1) and call.val in _INVERSES:
+        return call._replace(val=_INVERSES[call.val])
+    return Node("pow", (call, exponent))
+
+
+def _fraction(parser: Parser) -> Node:
+    return Node("div", (parser.argument(), parser.argument()))
+
+
+def _root(parser: Parser) -> Node:
+    degree = number(2)
+    if parser.accept("["):
+        degree = parser.expression()
+        parser.expect("]")
+    if parser.peek().text == "(" and parser.peek(-1).text != "}":
+        return Node("root", (parser.primary(), degree))
+    return Node("root", (parser.argument(), degree))
+
+
+def _plain_root(parser: Parser) -> Node:
+    """The root sign or `sqrt`: it takes brackets, or one whole number or letter."""
+    degree = number(2)
+    if parser.accept("["):
+        degree = parser.expression()
+        parser.expect("]")
+    if parser.peek().kind == "num":
+        return Node("root", (_leaf(parser.next()), degree))
+    return Node("root", (parser.primary(), degree))
+
+
+def _cube_root(parser: Parser) -> Node:
+    return Node("root", (parser.primary(), number(3)))
+
+
+def _binomial(parser: Parser) -> Node:
+    return Node("binom", (parser.argument(), parser.argument()))
+
+
+def _binomial_call(parser: Parser) -> Node:
+    parser.expect("(")
+    upper, lower = parser.items(")")
+    return Node("binom", (upper, lower))
+
+
+def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
+    def read(parser: Parser) -> Node:
+        if closing == ")":
+            parser.expect("(")
+        inner = parser.expression()
+        parser.expect(closing)
+        return Node(name, (inner,))
+
+    return read
+
+
+def _angle_brackets(parser: Parser) -> Node:
+    return Node("tuple", tuple(parser.items(r"\rangle")), "<>")
+
+
+def _currency(parser: Parser) -> Node:
+    raise CannotReadError("a currency is no operand")
+
+
+def _number_set(parser: Parser) -> Node:
+    parser.expect("{")
+    name = parser.next().text
+    parser.expect("}")
+    sign = ""
+    if parser.peek().text in ("^", "_"):
+        parser.at += 1
+        grouped = parser.accept("{")
+        while parser.peek().text in ("+", "-", "*", ">", "<", "0", r"\ge", r"\le", r"\ne"):
+            sign += parser.next().text
+        if grouped:
+            parser.expect("}")
+        if not sign:
+            raise CannotReadError("a power of a set")
+    return Node("numbers", (), name + sign)
+
+
+def _big(name: str) -> Callable[[Parser], Node]:
+    def read(parser: Parser) -> Node:
+        lower, upper, variable = EMPTY, EMPTY, ""
+        for _ in range(2):
+            if parser.accept("_"):
+                variable, lower = _bound(parser)
+            elif parser.accept("^"):
+                upper = parser.argument()
+        if name != "int":
+            return _bound_by(name, variable, lower, upper, parser.term())
+        return _integral(parser, lower, upper)
+
+    return read
+
+
+def _bound(parser: Parser) -> tuple[str, Node]:
+    """The lower limit: of a sum with its letter, k=1; of an integral without."""
+    if parser.peek().text != "{":
+        return "", parser.argument()
+    parser.expect("{")
+    variable = ""
+    if parser.peek().kind == "let" and parser.peek(1).text in ("=", r"\to"):
+        variable = parser.next().text
+        parser.next()
+    lower = parser.expression()
+    parser.expect("}")
+    return variable, lower
+
+
+def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
+    end = parser.at
+    while not (parser.tokens[end : end + 1] == [] or _is_differential(parser, end)):
+        end += 1
+    if end >= len(parser.tokens):
+        raise CannotReadError("an integral without its letter")
+    body = Parser([*parser.tokens[parser.at : end]])
+    inner = body.expression() if body.tokens else number(1)
+    if not body.done():
+        raise CannotReadError("an integral that cannot be read")
+    variable = parser.tokens[end + 1].text
+    parser.at = end + 2
+    return _bound_by("int", variable, lower, upper, inner)
+
+
+def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> Node:
+    """The operator with its letter renamed, so that its name makes no difference."""
+    own = f"bound {sum(part.op == 'big' for part in walk(body))}"
+    body = renamed(body, {letter: symbol(own)})
+    return Node("big", (lower, upper, body), (name, own if letter else ""))
+
+
+def _is_differential(parser: Parser, at: int) -> bool:
+    following = parser.tokens[at + 1 : at + 2]
+    return parser.tokens[at].text == "d" and bool(following) and following[0].kind in ("let", "cmd")
+
+
+_CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
+_INVERSES = {name: "arc" + name for name in "sin cos tan cot sec csc sinh cosh tanh".split()}
+_SPECIAL: dict[str, Callable[[Parser], Node]] = {
+    r"\frac": _fraction,
+    r"\sqrt": _root,
+    r"\usqrt": _plain_root,
+    r"\cbrt": _cube_root,
+    r"\binom": _binomial,
+    r"\binomial": _binomial_call,
+    r"\abs": _named("abs"),
+    r"\floor": _named("floor"),
+    r"\ceil": _named("ceil"),
+    r"\lfloor": _named("floor", r"\rfloor"),
+    r"\lceil": _named("ceil", r"\rceil"),
+    r"\langle": _angle_brackets,
+    r"\mathbb": _number_set,
+    r"\sum": _big("sum"),
+    r"\prod": _big("prod"),
+    r"\int": _big("int"),
+    r"\lim": _big("lim"),
+    r"\euro": _currency,
+}

@@ -1,0 +1,56 @@
+"""Answers that are words: letter case, articles, punctuation, accents and spaces aside."""
+
+import re
+import unicodedata
+
+from plaudit.answers._vocabulary import NUMBER_WORDS
+
+_ARTICLES = frozenset(["a", "an", "the"])
+_LATEX = re.compile(
+    r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
+)
+_DOTS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
+_NO_WORD = re.compile(r"[^\w\s]++|_")
+_NUMBER = {word: str(value) for word, value in NUMBER_WORDS.items()}
+_FILLING = re.compile(
+    r"^(?:so|thus|hence|therefore|well|it is|it's|that is|this is|they are|it was|answer|final answer)"
+    r"\b[\s,:]*+"
+)
+
+
+def words_of(text: str) -> list[str]:
+    r"""The words of a text as they are compared.
+
+    >>> words_of(r"\text{The São Paulo}."), words_of("U.S.A.")
+    (['sao', 'paulo'], ['usa'])
+    """
+    text = _LATEX.sub(" ", text)
+    text = unicodedata.normalize("NFKD", text).lower()
+    text = "".join(c for c in text if not unicodedata.combining(c))
+    text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
+    words = _NO_WORD.sub(" ", text).split()
+    kept = [word for word in words if word not in _ARTICLES]
+    return [_NUMBER.get(word, word) for word in kept or words]
+
+
+def same_words(gold: str, answer: str) -> bool:
+    """Whether two texts are the same, dress aside.
+
+    >>> same_words("the equator", "Equator."), same_words("Niger", "Nigeria")
+    (True, False)
+    """
+    mine, yours = words_of(gold), words_of(answer)
+    if not mine or not yours:
+        return gold.strip() == answer.strip() and bool(gold.strip())
+    return mine == yours or "".join(mine) == "".join(yours)
+
+
+def without_filling(text: str) -> str:
+    """The text without the words that lead to an answer: "It is a rhombus".
+
+    >>> without_filling("It is a rhombus")
+    'a rhombus'
+    """
+    shown = text.strip()
+    found = _FILLING.match(shown.lower())
+    return shown[found.end() :] if found else shown
