@@ -26,6 +26,10 @@ CLOSING = frozenset([")", "]", "}", r"\}", r"\rangle", r"\end", r"\rfloor", r"\r
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
 _CONDITION_WORDS = frozenset(["where", "for", "with", "such", "given", "over", "measured"])
+_FREE_WORDS = frozenset(
+    "where for with such given over measured all any every each is are an a the that be some and"
+    " arbitrary integer integers real number numbers constant constants value values".split()
+)
 _CASE_WORDS = frozenset("if when unless otherwise even odd depending except not".split())
 _LEADING_WORDS = frozenset("about approximately roughly exactly only just simply around".split())
 _NAME_WORDS = frozenset(["is", "equals", "are"])
@@ -48,10 +52,14 @@ _PLAIN_WORDS = re.compile(r"[^a-z ]++")
 
 
 class Given(NamedTuple):
-    """What was said beside the answer: the letters that run over the integers."""
+    """What was said beside the answer.
+
+    integers: the letters that run over the integers
+    conditions: words that limit the answer further, as they stand
+    """
 
     integers: frozenset[str] = frozenset()
-    said: bool = False
+    conditions: tuple[str, ...] = ()
 
 
 def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
@@ -72,18 +80,20 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     parts, joiners = split(found, _JOINERS, _JOINING_WORDS)
     items, between = [], []
     integers: set[str] = set()
+    limits: list[str] = []
     said = False
     for part, joiner in zip(parts, ["", *joiners], strict=True):
         kept, condition = _without_condition(part, after_others=bool(items), said=said)
         if condition is not None:
             integers |= condition
+            limits += _limits(part[len(kept) :])
             said = True
         if kept:
             items.append(_item(kept))
             between.append(joiner)
     if not items:
         raise CannotReadError("nothing")
-    given = Given(frozenset(integers), bool(integers))
+    given = Given(frozenset(integers), tuple(limits))
     if len(items) == 1:
         return items[0], given
     return _compound(items, between[1:]) or Node("list", tuple(items), tuple(between[1:])), given
@@ -187,12 +197,23 @@ def _without_condition(
     return part, None
 
 
+def _limits(condition: list[Token]) -> list[str]:
+    """The words and numbers of a condition that say more than which letters there are."""
+    return [
+        token.text.lower()
+        for token in condition
+        if token.kind in ("word", "num") and token.text.lower() not in _FREE_WORDS
+    ]
+
+
 def _integers(part: list[Token], said: bool) -> frozenset[str] | None:
     r"""The letters that a condition such as k \in \mathbb{Z} names; None where it is none.
 
     Conditions that name no integers, such as x > 0, are none here.
     """
     texts = [token.text for token in part]
+    if "=" in texts:
+        return None
     about = frozenset(t.text for t in part if t.kind == "let" and t.text not in "RZNQ")
     if "integer" in texts or "integers" in texts:
         return about

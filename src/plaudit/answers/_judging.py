@@ -114,10 +114,11 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
                 return Found(Outcome.NO_ANSWER)
             return different("words, where the gold is a formula")
         return Found(Outcome.UNDECIDED, "a formula that cannot be read")
-    given = Given(tree.given.integers | answer.given.integers if tree.given.said else frozenset())
-    if answer.given.said and tree.given.said:
-        given = Given(tree.given.integers | answer.given.integers, True)
-    return compare(tree.node, answer.node, rules, given)
+    integers = tree.given.integers | answer.given.integers if tree.given.integers else frozenset()
+    found = compare(tree.node, answer.node, rules, Given(integers))
+    if found.equal and tree.given.conditions != answer.given.conditions:
+        return Found(Outcome.UNDECIDED, "conditions that differ")
+    return found
 
 
 @lru_cache(maxsize=4096)

@@ -4,6 +4,7 @@ r"""Numbers with what stands behind them: percent, degrees, units.
 `500\text{ cm}`, and either is what a bare 5 or 500 of the same gold would be.
 """
 
+import re
 from typing import NamedTuple
 
 from plaudit.answers._numbers import same_number
@@ -14,6 +15,11 @@ from plaudit.answers._values import exact
 
 _INVERSE = frozenset(["arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc"])
 
+_ASKED_FOR_PERCENT = re.compile(
+    r"\b(?:what|which|how many|find the|calculate the|by how many|a|the|as a|in) "
+    r"(?:[a-z]{1,12} ){0,4}?percent|\bpercentage\b|\bwhat %",
+    re.IGNORECASE,
+)
 _UNIT_LETTERS = frozenset("m s g h L J N W V A K".split())
 
 
@@ -61,6 +67,9 @@ def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
             return same_number(gold, answer, rules)
         case "", "unit":
             return same_number(mine.value, yours.value, rules)
+        case "", "%" if _ASKED_FOR_PERCENT.search(rules.question):
+            found = same_number(mine.value, yours.value, rules)
+            return found if found[0] else same_number(gold, answer, rules)
         case ("", "%") | ("%", "%"):
             return same_number(_hundredth(mine), _hundredth(yours), rules)
         case "%", "":
