@@ -102,13 +102,18 @@ class _Comparison:
         return Found(Outcome.SEVERAL, "more than one answer")
 
     def _number(self, gold: Node, answer: Node) -> Found:
-        same, how = same_quantity(gold, answer, self.rules)
+        left = unsolved(answer) - unsolved(gold)
+        restated = bool(left) and not self.nested and not self.rules.unsolved
+        said = Found(Outcome.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")
+        try:
+            same, how = same_quantity(gold, answer, self.rules)
+        except UndefinedError:
+            if restated:
+                return said
+            raise
         if not same:
             return different(how)
-        left = unsolved(answer) - unsolved(gold)
-        if left and not self.nested and not self.rules.unsolved:
-            return Found(Outcome.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")
-        return equal(how)
+        return said if restated else equal(how)
 
     def _expression(self, gold: Node, answer: Node) -> Found:
         mine, yours = _without_unit(gold), _without_unit(answer)
@@ -118,7 +123,7 @@ class _Comparison:
 
     def _chain(self, gold: Node, answer: Node) -> Found:
         """A chain of equal things is one answer, where each of its members is the gold."""
-        members = [side for side in answer.args]
+        members = list(answer.args)
         while len(members) > 1 and is_name(members[0]) and not _is_value_letter(gold, members[0]):
             members = members[1:]
         if len(members) == 1:

@@ -96,7 +96,8 @@ _ALIASES = {
 _COMMAND = re.compile(r"\\[A-Za-z]++\*?")
 _STRAY_DOT = re.compile(r"(?<=[}\d])\.(?=\s*+[\])])")
 _FENCES = re.compile(r"```[a-z]*+|`")
-_BOLD = re.compile(r"\*\*|__")
+# Two stars between operands are a power; elsewhere they set a word in bold.
+_BOLD = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w({\[\\-])|(?<!\w)__|__(?!\w)")
 _WRAPPING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 

@@ -3,6 +3,7 @@
 `2x+4y-3=0` and `y=-x/2+3/4` are the same line.
 """
 
+import itertools
 import random
 from typing import Any
 
@@ -42,10 +43,7 @@ def same_equation(gold: Node, answer: Node) -> Found:
 
 def _differences(equation: Node) -> list[Node]:
     sides = equation.args
-    return [
-        Node("add", (left, Node("neg", (right,))))
-        for left, right in zip(sides[:-1], sides[1:], strict=True)
-    ]
+    return [Node("add", (left, Node("neg", (right,)))) for left, right in itertools.pairwise(sides)]
 
 
 def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:

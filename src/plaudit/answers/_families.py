@@ -74,7 +74,7 @@ def _spans_agree(gold_rows: list[list[Any]], answer_rows: list[list[Any]], mp: A
     theirs = [row[1:] for row in answer_rows]
     both = [left + right for left, right in zip(ours, theirs, strict=True)]
     apart = [
-        left[1:] + [left[0] - right[0]] for left, right in zip(gold_rows, answer_rows, strict=True)
+        [*left[1:], left[0] - right[0]] for left, right in zip(gold_rows, answer_rows, strict=True)
     ]
     rank = _rank(ours, mp)
     return rank == _rank(theirs, mp) == _rank(both, mp) == _rank(apart, mp)
@@ -166,7 +166,9 @@ def _members(nodes: list[Node], letter: str, mp: Any) -> tuple[list[Any], Any] |
     reach = mp.inf
     for node in nodes:
         own = [value_at(node, mp, {letter: mp.mpf(k)}) for k in range(-_STEPS, _STEPS + 1)]
-        if any(isinstance(value, mp.mpc) for value in own) or (abs(own[0]) < 1 and own[0] == own[-1]):
+        if any(isinstance(value, mp.mpc) for value in own) or (
+            abs(own[0]) < 1 and own[0] == own[-1]
+        ):
             return None
         reach = min(reach, abs(own[0]), abs(own[1]), abs(own[-1]), abs(own[-2]))
         values += own

@@ -8,7 +8,10 @@ import re
 from typing import NamedTuple
 
 LONGEST_ANSWER = 2000
-_BOX = re.compile(r"\\(?:boxed|fbox)\s*+")
+MOST_BOXES = 100
+_BRACES = re.compile(
+    r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
+)
 _THINK_END = "</think>"
 _BETWEEN = re.compile(
     r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*)*+"
@@ -122,42 +125,34 @@ def _last_tag(text: str) -> tuple[int, int] | None:
 def _boxes(text: str) -> list[tuple[int, int, str]]:
     """The boxes of a text, where they start and end and what they hold; nested ones count once."""
     found: list[tuple[int, int, str]] = []
-    at = 0
-    while match := _BOX.search(text, at):
-        inside = _box_content(text, match.end())
-        at = match.end()
-        if inside is not None:
-            at, content = inside
-            found.append((match.start(), at, content))
-    return found
-
-
-def _box_content(text: str, start: int) -> tuple[int, str] | None:
-    """Where a box that opens at `start` ends, and what it holds; None where it does not end."""
-    if text[start : start + 1] != "{":
-        digits = re.compile(r"[\w.]++").match(text, start)
-        return (digits.end(), digits[0]) if digits else None
-    depth = 0
-    for brace in re.compile(r"\\.|[{}]", re.DOTALL).finditer(text, start):
-        depth += (brace[0] == "{") - (brace[0] == "}")
-        if depth == 0 and brace[0] == "}":
-            return brace.end(), text[start + 1 : brace.start()]
-        if brace.end() - start > 20 * LONGEST_ANSWER:
-            break
-    return None
+    opened: list[tuple[int, int] | None] = []  # of each open brace: the box that it opens, if any
+    for part in _BRACES.finditer(text):
+        if part["box"]:
+            opened.append((part.start(), part.end()))
+        elif part["bare"]:
+            found.append((part.start(), part.end(), part["content"]))
+        elif part[0] == "{":
+            opened.append(None)
+        elif part[0] == "}" and opened and (box := opened.pop()):
+            while found and found[-1][0] > box[0]:
+                found.pop()
+            found.append((box[0], part.end(), text[box[1] : part.start()]))
+    return sorted(found)
 
 
 def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
     """The last run of boxes with nothing between them, as one answer."""
     run = [boxes[-1]]
     joiners: list[str] = []
-    for box in reversed(boxes[:-1]):
-        between = text[box[1] : run[0][0]]
+    for box in reversed(boxes[-MOST_BOXES:-1]):
+        between = text[box[1] : run[-1][0]]
         if not _BETWEEN.fullmatch(between) or "\n\n" in between:
             break
         word = _AND_OR.search(between)
-        joiners.insert(0, word[1] if word else ",")
-        run.insert(0, box)
+        joiners.append(word[1] if word else ",")
+        run.append(box)
+    run.reverse()
+    joiners.reverse()
     after = _AFTER_BOX.match(text, run[-1][1])
     contents = [content.strip() for _, _, content in run]
     if len(set(contents)) == 1:

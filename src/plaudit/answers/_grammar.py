@@ -12,14 +12,32 @@ from plaudit.answers._bases import read_base
 from plaudit.answers._matrices import read_environment
 from plaudit.answers._parser import Parser
 from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import EMPTY, INFINITY, CannotReadError, Node, number
+from plaudit.answers._tree import EMPTY, INFINITY, CannotReadError, Node, check_depth, number
 from plaudit.answers._units import read_unit
 from plaudit.answers._values import exact
 from plaudit.answers._vocabulary import NUMBER_WORDS
 
 RELATIONS = frozenset(
-    ["=", "<", ">", r"\le", r"\ge", r"\ne", r"\approx", r"\in", r"\equiv", r"\cong", r"\sim"]
-    + [r"\notin", r"\subset", r"\subseteq", r"\implies", r"\iff", r"\perp", r"\parallel"]
+    [
+        "=",
+        "<",
+        ">",
+        r"\le",
+        r"\ge",
+        r"\ne",
+        r"\approx",
+        r"\in",
+        r"\equiv",
+        r"\cong",
+        r"\sim",
+        r"\notin",
+        r"\subset",
+        r"\subseteq",
+        r"\implies",
+        r"\iff",
+        r"\perp",
+        r"\parallel",
+    ]
 )
 OPENING = frozenset(["(", "[", "{", r"\{", r"\langle", r"\begin", r"\lfloor", r"\lceil"])
 CLOSING = frozenset([")", "]", "}", r"\}", r"\rangle", r"\end", r"\rfloor", r"\rceil"])
@@ -70,15 +88,16 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
     frozenset({'k'})
     """
-    said = _said(text)
-    if said is not None:
-        return said, Given()
+    known = _said(text)
+    if known is not None:
+        return known, Given()
     found = _french([t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')])
     found = _without_dollars(found)
     if not found:
         raise CannotReadError("nothing")
     parts, joiners = split(found, _JOINERS, _JOINING_WORDS)
-    items, between = [], []
+    items: list[Node] = []
+    between: list[str] = []
     integers: set[str] = set()
     limits: list[str] = []
     said = False
@@ -94,9 +113,11 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     if not items:
         raise CannotReadError("nothing")
     given = Given(frozenset(integers), tuple(limits))
-    if len(items) == 1:
-        return items[0], given
-    return _compound(items, between[1:]) or Node("list", tuple(items), tuple(between[1:])), given
+    tree = items[0]
+    if len(items) > 1:
+        tree = _compound(items, between[1:]) or Node("list", tuple(items), tuple(between[1:]))
+    check_depth(tree)
+    return tree, given
 
 
 def _said(text: str) -> Node | None:

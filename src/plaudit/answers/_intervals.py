@@ -4,6 +4,7 @@ r"""Sets of real numbers: intervals, inequalities, set-builders, unions.
 where they hold the same of all ends, of what lies between them, and beyond.
 """
 
+import itertools
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -118,7 +119,7 @@ def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
         if not distinct or end - distinct[-1] > mp.mpf(10) ** -35:
             distinct.append(end)
     tests = list(distinct)
-    tests += [(left + right) / 2 for left, right in zip(distinct, distinct[1:], strict=False)]
+    tests += [(left + right) / 2 for left, right in itertools.pairwise(distinct)]
     tests += [distinct[0] - 1, distinct[-1] + 1] if distinct else [mp.mpf(0)]
     return all(one.has(test) == other.has(test) for test in tests)
 
@@ -256,7 +257,7 @@ class _Reader:
             return self._union(parts)
         both = self._intersection(parts)
         ends = sorted(end for end in both.ends if not self.mp.isinf(end))
-        between = [(a + b) / 2 for a, b in zip(ends, ends[1:], strict=False)]
+        between = [(a + b) / 2 for a, b in itertools.pairwise(ends)]
         beyond = [ends[0] - 1, ends[-1] + 1] if ends else []
         # "x < 1, x > 3" can only mean either.
         return both if any(map(both.has, ends + between + beyond)) else self._union(parts)

@@ -18,8 +18,9 @@ from plaudit.answers._dates import (
 from plaudit.answers._dress import undressed
 from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
 from plaudit.answers._grammar import Given, read_tree
-from plaudit.answers._kinds import KINDS, kind_of
+from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._rules import Found, Outcome, Rules, different, equal
+from plaudit.answers._shown import shown
 from plaudit.answers._text import same_words, without_filling, words_of
 from plaudit.answers._tree import CannotReadError, Node, TooLargeError
 from plaudit.answers._verdict import AnswerVerdict
@@ -50,8 +51,7 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).outcome
     <Outcome.RETRACTED: 'retracted'>
     """
-    if rules.kind is not None and rules.kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {rules.kind!r}")
+    check_kind(rules.kind)
     golds = [gold for gold in golds if gold.strip()]
     if not golds:
         return AnswerVerdict(Outcome.BAD_GOLD, "", "")
@@ -74,7 +74,31 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     except TooLargeError as error:
         same = undressed(final.text) == undressed(gold)
         kind, found = "number", equal("the same text") if same else Found(Outcome.LIMIT, str(error))
-    return AnswerVerdict(found.outcome, final.text, gold, kind, found.how)
+    symbolic = (
+        found.outcome is Outcome.UNDECIDED and _is_symbolic(gold) and _is_symbolic(final.text)
+    )
+    mine, yours = _shown(final.text, kind), _shown(gold, kind)
+    return AnswerVerdict(
+        found.outcome, final.text, gold, kind, found.how, mine, yours, symbolic=symbolic
+    )
+
+
+def _is_symbolic(text: str) -> bool:
+    """Whether a text that no rule can tell of may be a formula that math-verify can read."""
+    plain = _COMMANDS.sub(" ", text)
+    return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
+
+
+def _shown(text: str, kind: str) -> str:
+    """How a side was read, where that is worth a word: nothing where it stands as it is read."""
+    if kind in ("choice", "text", "time"):
+        return ""
+    try:
+        tree = _tree(text, kind == "number")
+    except TooLargeError:
+        return ""
+    said = "" if tree is None else shown(tree.node)
+    return "" if said.replace(" ", "") == text.replace(" ", "") else said
 
 
 def _gold_text(gold: str) -> str:
@@ -201,10 +225,9 @@ def _date(answer: str, gold: str, rules: Rules) -> Found | None:
 def _text(answer: str, gold: str) -> Found:
     if same_words(gold, answer) or same_words(gold, without_filling(answer)):
         return equal("the same words")
-    for read, same in ((read_date, same_date), (read_clock, same_clock)):
-        mine, yours = read(gold), read(answer)  # type: ignore[operator]
-        if mine is not None and yours is not None:
-            return equal("their dates") if same(mine, yours) else different("their dates")  # type: ignore[operator]
+    dates = read_date(gold), read_date(answer)
+    if dates[0] is not None and dates[1] is not None:
+        return equal("their dates") if same_date(dates[0], dates[1]) else different("their dates")
     trees = _tree(gold, False), _tree(answer, False)
     if (
         trees[0] is not None

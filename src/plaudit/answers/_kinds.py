@@ -1,5 +1,7 @@
 """What a gold is: number, percent, quantity, angle, interval, list, …"""
 
+from difflib import get_close_matches
+
 from plaudit.answers._intervals import says_interval
 from plaudit.answers._lists import elements, without_name
 from plaudit.answers._tree import Node, letters
@@ -10,6 +12,18 @@ KINDS = (
 )  # fmt: skip
 _BY_OP = {"pct": "percent", "unit": "quantity", "deg": "angle", "base": "base", "ratio": "ratio"}
 _BY_OP |= {"tuple": "tuple", "matrix": "matrix", "empty": "text", "list": "list", "set": "list"}
+
+
+def check_kind(kind: str | None) -> None:
+    """Raise where a kind is not known.
+
+    >>> check_kind("number")
+    """
+    if kind is None or kind in KINDS:
+        return
+    near = get_close_matches(str(kind), KINDS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ValueError(f"kind must be one of {', '.join(KINDS)} or None, got {kind!r}.{hint}")
 
 
 def kind_of(node: Node) -> str:

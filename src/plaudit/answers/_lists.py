@@ -2,9 +2,9 @@
 
 from itertools import product
 
-from plaudit.answers._tree import CannotReadError, Node, ops
+from plaudit.answers._tree import Node, TooLargeError, ops
 
-MOST_ELEMENTS = 200
+MOST_ELEMENTS = 64
 _NAME_OPS = frozenset(["sym", "name", "app"])
 
 
@@ -23,7 +23,7 @@ def expanded(node: Node) -> list[Node]:
         for choice in choices:
             count *= len(choice)
         if count > MOST_ELEMENTS:
-            raise CannotReadError("too many signs")
+            raise TooLargeError("too many signs")
         if node.op == "tuple":
             return [node._replace(args=parts) for parts in product(*choices)]
         flat = tuple(value for choice in choices for value in choice)
@@ -52,7 +52,7 @@ def elements(node: Node) -> list[Node] | None:
         return elements(node.args[1])
     if node.op in ("list", "set"):
         if len(node.args) > MOST_ELEMENTS:
-            raise CannotReadError("too many elements")
+            raise TooLargeError(f"a list of more than {MOST_ELEMENTS} elements")
         found = [value for part in node.args for value in expanded(part)]
         if len(found) == 1 and found[0].op in ("list", "set"):
             return elements(found[0])

@@ -31,17 +31,22 @@ _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", 
 _ORDINALS = {
     word: str(place)
     for place, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), 1
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        1,
     )
 }
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
-_MONTH_NAMES = {name: f"month{place}" for name, place in MONTHS.items() if name != "may" and name != "mar"}
+_MONTH_NAMES = {
+    name: f"month{place}" for name, place in MONTHS.items() if name != "may" and name != "mar"
+}
 _MONTH_NAMES |= {"may": "month5"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _YEAR_NOTE = re.compile(r"\b((?:1[5-9]|20)\d\d)\d\b")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 _WORD = re.compile(r"[^\W_]++")
-_ITEM_END = re.compile(r"[,.](?!\d)|[;!?\n/|]++|\bor\b|\band\b|(?<=\s)[-•*]++(?=\s)|\d++[.)](?=\s)", re.IGNORECASE)
+_ITEM_END = re.compile(
+    r"[,.:](?!\d)|[;!?\n/|]++|\bor\b|\band\b|(?<=\s)[-•*]++(?=\s)|\d++[.)](?=\s)", re.IGNORECASE
+)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
 _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)

@@ -16,6 +16,7 @@ from plaudit.answers._tree import (
     E,
     I,
     Node,
+    TooLargeError,
     number,
     renamed,
     symbol,
@@ -23,7 +24,7 @@ from plaudit.answers._tree import (
 )
 from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
 
-DEEPEST = 60
+DEEPEST = 80  # each bracket is two steps deeper
 _END = Token("end", "")
 _TIMES = frozenset(["*", r"\cdot", r"\times"])
 _OVER = frozenset(["/", r"\div"])
@@ -76,9 +77,7 @@ class Parser:
 
     def expression(self) -> Node:
         """A sum."""
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise CannotReadError("nested too deep")
+        self._deeper()
         total = self._signed_term()
         while (sign := self.peek().text) in (
             "+",
@@ -96,11 +95,21 @@ class Parser:
         self.depth -= 1
         return total
 
+    def _deeper(self) -> None:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise TooLargeError(f"nested more than {DEEPEST} deep")
+
+    def _minus(self) -> bool:
+        """Whether the signs that come next make a minus."""
+        minus = False
+        while self.peek().text in ("-", "+") and self.peek().kind == "op":
+            minus ^= self.next().text == "-"
+        return minus
+
     def _signed_term(self) -> Node:
-        if self.accept("+"):
-            return self.term()
-        if self.accept("-"):
-            return _negative(self._signed_term())
+        if self.peek().text in ("-", "+"):
+            return _negative(self.term()) if self._minus() else self._signed_term()
         if self.accept(r"\pm", r"\mp"):
             return Node("pm", (self.term(),))
         return self.term()
@@ -160,10 +169,8 @@ class Parser:
         return whole
 
     def factor(self) -> Node:
-        if self.accept("-"):
-            return _negative(self.factor())
-        if self.accept("+"):
-            return self.factor()
+        if self.peek().text in ("-", "+"):
+            return _negative(self.factor()) if self._minus() else self.factor()
         return self.power(self.primary())
 
     def power(self, base: Node) -> Node:
@@ -222,10 +229,8 @@ class Parser:
             if inner == r"\circ" or inner.startswith("'"):
                 self.at += 3
                 return Node("degree") if inner == r"\circ" else Node("prime")
-        if self.accept("-"):
-            return _negative(self.exponent())
-        if self.accept("+"):
-            return self.exponent()
+        if self.peek().text in ("-", "+"):
+            return _negative(self.exponent()) if self._minus() else self.exponent()
         if self.peek().kind == "num":
             exponent = _leaf(self.next())
         elif self.peek().text in ("{", "("):
@@ -233,7 +238,10 @@ class Parser:
         else:
             exponent = self.argument()
         # A tower without braces, 2^3^4, is read from the right.
-        return Node("pow", (exponent, self.exponent())) if self.accept("^") else exponent
+        if not self.accept("^"):
+            return exponent
+        self._deeper()
+        return Node("pow", (exponent, self.exponent()))
 
     # -- operands
 
@@ -267,7 +275,12 @@ class Parser:
         return inner
 
     def primary(self) -> Node:
-        token = self.next()
+        self._deeper()
+        found = self._primary(self.next())
+        self.depth -= 1
+        return found
+
+    def _primary(self, token: Token) -> Node:
         if token.kind == "num":
             return self._repeating(token)
         if token.kind in ("let", "txt"):
@@ -327,7 +340,8 @@ class Parser:
         self.expect("_")
         if not self.accept("{"):
             return self.next().text.lstrip("\\")
-        parts, depth = [], 1
+        parts: list[str] = []
+        depth = 1
         while True:
             token = self.next()
             depth += (token.text == "{") - (token.text == "}")

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+DEEPEST = 120
+
 
 class CannotReadError(Exception):
     """The text is no formula that can be read here; it may be a text, or broken."""
@@ -117,6 +119,11 @@ def renamed(node: Node, names: dict[str, Node]) -> Node:
     return node._replace(args=tuple(renamed(below, names) for below in node.args))
 
 
-def same_tree(one: Node, other: Node) -> bool:
-    """Whether two trees are written alike."""
-    return one == other
+def check_depth(node: Node) -> None:
+    """Raise where a tree is so deep that walking down it is not safe."""
+    level, depth = [node], 0
+    while level:
+        depth += 1
+        if depth > DEEPEST:
+            raise TooLargeError(f"nested more than {DEEPEST} deep")
+        level = [below for one in level for below in one.args]

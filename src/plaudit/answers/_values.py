@@ -3,14 +3,17 @@
 Nothing large is computed: what would have more digits than anybody writes raises TooLargeError.
 """
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, lcm, prod
 
 from plaudit.answers._tree import Node, TooLargeError, number, renamed
 
-MOST_BITS = 200_000
+MOST_BITS = 100_000  # of a power; some 30,000 digits
+MOST_FRACTION_BITS = 30_000
 LARGEST_FACTORIAL = 5_000
 MOST_TERMS = 2_000
+MOST_STEPS = 40_000
 
 
 def exact(node: Node) -> Fraction | None:
@@ -22,31 +25,68 @@ def exact(node: Node) -> Fraction | None:
     >>> exact(read_tree("9^{9^{9}}")[0])
     Traceback (most recent call last):
     ...
-    plaudit.answers._tree.TooLargeError: a power of more than 60,000 digits
+    plaudit.answers._tree.TooLargeError: a power of more than 30,000 digits
     """
-    if node.op == "num":
-        value: Fraction = node.val
-        return value
-    if node.op == "dec":
-        return Fraction(node.val.value)
-    if node.op == "big":
-        return _series(node)
-    if not node.args or node.op not in _RULES:
-        return None
-    values = [exact(below) for below in node.args]
-    if any(value is None for value in values):
-        return None
-    known = [value for value in values if value is not None]
-    if node.op == "call":
-        return _call(node.val, known)
-    result = _RULES[node.op](known)
-    return None if result is None else _bounded(result)
+    return _Exact().value(node)
 
 
-def _bounded(value: Fraction) -> Fraction:
-    if value.numerator.bit_length() + value.denominator.bit_length() > 4 * MOST_BITS:
+class _Exact:
+    """One evaluation; it may take so many steps and no more."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def value(self, node: Node) -> Fraction | None:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooLargeError("too many operations")
+        if node.op == "num":
+            value: Fraction = node.val
+            return value
+        if node.op == "dec":
+            return Fraction(node.val.value)
+        if node.op == "big":
+            return self._series(node)
+        if not node.args or (node.op not in _RULES and node.op != "call"):
+            return None
+        known: list[Fraction] = []
+        for below in node.args:
+            one = self.value(below)
+            if one is None:
+                return None
+            known.append(one)
+        if node.op == "call":
+            return _call(node.val, known)
+        _check_size(known)
+        return _RULES[node.op](known)
+
+    def _series(self, node: Node) -> Fraction | None:
+        """A finite sum or product of numbers."""
+        name, letter = node.val
+        lower, upper, body = node.args
+        if name not in ("sum", "prod") or not letter:
+            return None
+        first, last = self.value(lower), self.value(upper)
+        if first is None or last is None or first.denominator != 1 or last.denominator != 1:
+            return None
+        if last - first > MOST_TERMS:
+            return None
+        total = Fraction(0 if name == "sum" else 1)
+        for place in range(int(first), int(last) + 1):
+            value = self.value(renamed(body, {letter: number(place)}))
+            if value is None:
+                return None
+            _check_size([total, value])
+            total = total + value if name == "sum" else total * value
+        return total
+
+
+def _check_size(values: list[Fraction]) -> None:
+    """Refuse numbers that would take long to add or to multiply."""
+    bits = sum(value.numerator.bit_length() for value in values)
+    below = sum(value.denominator.bit_length() - 1 for value in values)
+    if bits + below > 4 * MOST_BITS or (below and bits + below > 2 * MOST_FRACTION_BITS):
         raise TooLargeError("a number of too many digits")
-    return value
 
 
 def _power(values: list[Fraction]) -> Fraction | None:
@@ -55,7 +95,7 @@ def _power(values: list[Fraction]) -> Fraction | None:
         return _trivial_power(base, exponent)
     bits = max(base.numerator.bit_length(), base.denominator.bit_length())
     if bits * abs(exponent) > MOST_BITS:
-        raise TooLargeError("a power of more than 60,000 digits")
+        raise TooLargeError("a power of more than 30,000 digits")
     if exponent.denominator == 1:
         return base ** int(exponent)
     root = _root([base, Fraction(exponent.denominator)])
@@ -143,27 +183,7 @@ def _call(name: str, values: list[Fraction]) -> Fraction | None:
     return None
 
 
-def _series(node: Node) -> Fraction | None:
-    """A finite sum or product of numbers."""
-    name, letter = node.val
-    lower, upper, body = node.args
-    if name not in ("sum", "prod") or not letter:
-        return None
-    first, last = exact(lower), exact(upper)
-    if first is None or last is None or first.denominator != 1 or last.denominator != 1:
-        return None
-    if last - first > MOST_TERMS:
-        return None
-    total = Fraction(0 if name == "sum" else 1)
-    for place in range(int(first), int(last) + 1):
-        value = exact(renamed(body, {letter: number(place)}))
-        if value is None:
-            return None
-        total = _bounded(total + value if name == "sum" else total * value)
-    return total
-
-
-_RULES = {
+_RULES: dict[str, Callable[[list[Fraction]], Fraction | None]] = {
     "neg": lambda values: -values[0],
     "group": lambda values: values[0],
     "add": lambda values: sum(values, Fraction(0)),
@@ -179,5 +199,4 @@ _RULES = {
     "floor": lambda values: Fraction(values[0].__floor__()),
     "ceil": lambda values: Fraction(values[0].__ceil__()),
     "mod": _modulo,
-    "call": None,
 }

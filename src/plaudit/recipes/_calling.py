@@ -16,7 +16,7 @@ from plaudit.scores import NOT_COLUMNS, Score
 # The arguments of plaudit's rewards that are columns. Others are settings: the same for each row.
 COLUMNS = frozenset(
     "solution problem prompts completion_ids completions_long_answer accu_reward_method "
-    "image_grid_thw image_path acc_reward".split()
+    "image_grid_thw image_path acc_reward kind choices question".split()
 )
 # The rewards of one text have names of their own for what is a column of a batch.
 _IN_A_BATCH = {"content": "completions", "sol": "solution"}

@@ -12,7 +12,7 @@ from typing import Any
 
 AnyReward = Callable[..., Any]
 
-SYSTEMS = ("canoe", "vlm_r1", "trl")
+SYSTEMS = ("canoe", "vlm_r1", "trl", "answers")
 
 # What a reward needs though its signature does not insist on it: it says so when it is missing.
 ALSO_NEEDED = {
