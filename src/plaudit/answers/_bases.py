@@ -5,10 +5,11 @@ import re
 from plaudit.answers._tree import Node, number
 from plaudit.answers._vocabulary import NUMBER_WORDS
 
-_DIGITS = r"(?P<sign>-?)[({]?(?P<digits>[0-9A-Za-z]*+(?:\.[0-9A-Za-z]*+)?(?:\\overline\{[0-9A-Za-z]++\})?)[)}]?"
-_BASE = r"[{(]*+(?:base)?(?P<base>\d++|[a-z]++)[)}]*+"
-_WRITTEN = re.compile(_DIGITS + "_" + _BASE)
-_SAID = re.compile(_DIGITS + r"[,(]?(?:in)?base[-(]?" + _BASE, re.IGNORECASE)
+_DIGITS = re.compile(
+    r"(?P<sign>-?)[({]?(?P<digits>[0-9A-Za-z]*+(?:\.[0-9A-Za-z]*+)?"
+    r"(?:\\overline\{[0-9A-Za-z]++\})?)[)}]?[,(]?"
+)
+_BASE = re.compile(r"[-{(]*+(?P<base>\d++|[a-z]++)[)}]*+")
 
 
 def read_base(text: str) -> Node | None:
@@ -23,16 +24,21 @@ def read_base(text: str) -> Node | None:
     """
     if "_" not in text and "base" not in text.lower():
         return None
-    found = _WRITTEN.fullmatch(text) or _SAID.fullmatch(text)
-    if found is None:
+    left, sign, right = text.partition("_")
+    if not sign:
+        place = text.lower().index("base")
+        left, right = text[:place].removesuffix("in"), text[place + len("base") :]
+    right = right.replace("base", "")
+    found, base_found = _DIGITS.fullmatch(left), _BASE.fullmatch(right)
+    if found is None or base_found is None:
         return None
-    digits, base = found["digits"].upper(), found["base"]
+    digits, base = found["digits"].upper(), base_found["base"]
     size = int(base) if base.isdigit() and len(base) < 3 else NUMBER_WORDS.get(base, 0)
     plain = digits.replace(".", "").replace("\\OVERLINE", "").replace("{", "").replace("}", "")
-    if not plain or not 2 <= size <= 36 or not any(map(str.isdigit, plain)):
-        # AB_{16} has no digit below ten, but x_2 and A_2 are letters with an index.
-        if not (2 <= size <= 36 and len(plain) > 1 and size > 10):
-            return None
+    if not plain or not 2 <= size <= 36:
+        return None
+    if not any(map(str.isdigit, plain)) and (len(plain) < 2 or size <= 10):
+        return None  # AB_{16} is a number, but x_2 and A_2 are letters with an index
     if any(_digit(digit) >= size for digit in plain):
         return Node("base", (), (found["sign"] + digits, size))
     if size == 10 and digits.isdigit():

@@ -23,8 +23,8 @@ def _plain(text: str) -> str:
 def read_choice(text: str) -> str | None:
     r"""The letter of an option that a text is; None where it is none, or more than one.
 
-    >>> read_choice(r"\text{(C) } 42"), read_choice("B."), read_choice("A triangle"), read_choice("B or C")
-    ('C', 'B', None, None)
+    >>> [read_choice(text) for text in (r"\text{(C) } 42", "B.", "A triangle", "B or C")]
+    ['C', 'B', None, None]
     """
     plain = _LEAD.sub("", _plain(text))
     if several_choices(plain):

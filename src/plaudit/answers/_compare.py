@@ -55,7 +55,7 @@ class _Comparison:
             return self._empty(gold, answer)
         if gold.op == "matrix":
             return self._matrix(gold, without_name(answer))
-        if gold.op == "tuple":
+        if gold.op == "tuple" and "pm" not in ops(gold):
             return self._tuple(gold, answer)
         items = elements(gold)
         if items is not None:
@@ -239,7 +239,7 @@ class _Comparison:
         if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
             return self.inside()._single(gold, Node("div", answer.args))
         mine, yours = _terms(gold), _terms(answer)
-        if "to" in (answer.val or ()) and gold.op != "ratio":
+        if answer.op == "ratio" and "to" in answer.val and gold.op != "ratio":
             return Found(Outcome.SEVERAL, "a range")
         if mine is None or yours is None or len(mine) != len(yours):
             return different("the number of their terms")
@@ -366,8 +366,9 @@ def _plain(node: Node) -> Node:
     if node.op == "set" and not node.args:
         return EMPTY
     if node.op == "mul" and len(node.args) == 2 and node.args[1].op == "tuple":
-        if node.args[0].op == "sym" and node.args[0].val[:1].isupper():
-            return node.args[1]  # a point with its name
+        name = node.args[0]
+        is_point = name.op == "sym" and name.val[:1].isupper()
+        return node.args[1] if is_point else node
     return node
 
 

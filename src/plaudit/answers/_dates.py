@@ -1,4 +1,4 @@
-r"""Dates and clock times by their value: `July 20, 1969` and `1969-07-20`, `4:30 p.m.` and `16:30`."""
+"""Dates and times of day by value: `July 20, 1969` is `1969-07-20`, `4:30 p.m.` is `16:30`."""
 
 import re
 from typing import NamedTuple
@@ -45,8 +45,10 @@ def _plain(text: str) -> str:
 def read_clock(text: str) -> Clock | None:
     r"""The time of day that a text is; None where it is none.
 
-    >>> read_clock("4:30 p.m."), read_clock("16:30"), read_clock("noon"), read_clock("4:75")
-    (Clock(seconds=59400, half=True), Clock(seconds=59400, half=True), Clock(seconds=43200, half=True), None)
+    >>> read_clock("4:30 p.m.") == read_clock("16:30"), read_clock("4:75")
+    (True, None)
+    >>> read_clock("noon")
+    Clock(seconds=43200, half=True)
     """
     text = (
         re.sub(r"\s*+:\s*+", ":", _plain(text)).strip().rstrip(".") if ":" in text else _plain(text)

@@ -22,7 +22,7 @@ def same_equation(gold: Node, answer: Node) -> Found:
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\\frac12x+\\frac34")).how
+    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).how
     'a multiple of it'
     >>> same_equation(tree("y=2x"), tree("y=3x")).equal
     False

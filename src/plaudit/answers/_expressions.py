@@ -28,7 +28,7 @@ def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozens
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_expression(tree(r"\\tan^2 y+1"), tree(r"\\sec^2 y")).outcome
+    >>> same_expression(tree(r"\tan^2 y+1"), tree(r"\sec^2 y")).outcome
     <Outcome.EQUAL: 'equal'>
     >>> same_expression(tree("x"), tree("y")).outcome
     <Outcome.DIFFERENT: 'different'>

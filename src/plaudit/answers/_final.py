@@ -5,6 +5,7 @@ or "####" announces; else the last line. Everything here takes time linear in th
 """
 
 import re
+from collections import deque
 from typing import NamedTuple
 
 LONGEST_ANSWER = 2000
@@ -30,33 +31,37 @@ _BECAUSE = re.compile(
 )
 _SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
 _LEADING = re.compile(
-    r"^[\s*_]*+(?:so|thus|hence|therefore|finally|then|answer|final answer|and|we get|we have|it is)\b"
-    r"[\s,:*]*+",
+    r"^[\s*_]*+(?:so|thus|hence|therefore|finally|then|answer|final answer|and|we get|we have"
+    r"|it is)\b[\s,:*]*+",
     re.IGNORECASE,
 )
 
 _TAKEN_BACK = re.compile(
-    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )|\bno,?\s+wait\b"
-    r"|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b|\bcorrection\s*:"
-    r"|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
+    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
+    r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
+    r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
     r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
     r"|\b(?:that|this|it|which|above|answer)(?:'s| is| was)(?: actually| clearly| in fact)? "
-    r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|not true|impossible)\b"
-    r"|\bI (?:have )?(?:made|see) (?:a|an|my)\b[^.]{0,30}?(?:mistake|error|slip)"
+    r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|not true"
+    r"|impossible)\b|\bI (?:have )?(?:made|see) (?:a|an|my)\b[^.]{0,30}?(?:mistake|error|slip)"
     r"|\bI (?:mis\w+|forgot|overlooked|missed|miscounted)\b|\bmy mistake\b|\bmy bad\b|\boops\b"
     r"|\b(?:sorry|apologies|apologize)\b|\blet me (?:re|correct|fix|try again|start over)"
-    r"|\bshould (?:actually |really |instead )?(?:be|have been)\b|\brather than\b"
-    r"|\bhmm+\b|\bin fact,? (?:it is|it's|the answer) |\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
+    r"|\bshould (?:actually |really |instead )?(?:be|have been)\b|\brather than\b|\bhmm+\b"
+    r"|\bin fact,? (?:it is|it's|the answer) "
+    r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
     r"^\W*(?:if|one (?:might|may|could)|some(?:one|body)?\b|you (?:might|may|could)|note\b|notice"
-    r"|a common|many\b|students|people|had we|it (?:might|may) seem|remember|recall|don't|do not|be careful)",
+    r"|a common|many\b|students|people|had we|it (?:might|may) seem|remember|recall|don't|do not"
+    r"|be careful)",
     re.IGNORECASE,
 )
 _CONFIRMED = re.compile(
-    r"\b(?:stands|still holds|(?:is|was|am) (?:indeed |still |therefore )?(?:correct|right|confirmed|fine|valid|unchanged|the same)"
-    r"|checks out|remains|confirmed|confirms|as (?:before|found|above)|same (?:answer|result|value)|no(?:thing| change))\b",
+    r"\b(?:stands|still holds|checks out|remains|confirmed|confirms|no(?:thing| change)"
+    r"|(?:is|was|am) (?:indeed |still |therefore )?"
+    r"(?:correct|right|confirmed|fine|valid|unchanged|the same)"
+    r"|as (?:before|found|above)|same (?:answer|result|value))\b",
     re.IGNORECASE,
 )
 
@@ -78,8 +83,8 @@ def final_answer(text: str) -> Final:
     '7'
     >>> final_answer(r"\boxed{5}. Actually no, it is 7.").retracted
     True
-    >>> final_answer("We looked at 12 and 15. More work is needed.\n\nIt may be one of them or not").where
-    'line'
+    >>> final_answer("First this,\nthen that:\n\n42")
+    Final(text='42', where='line', retracted=False)
     """
     body = _after_thinking(text)
     found = _boxed_or_tagged(body) or _announced(body)
@@ -164,11 +169,11 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 
 
 def _announced(text: str) -> tuple[str, str, int] | None:
-    found = None
-    for found in _ANNOUNCED.finditer(text):
-        pass
-    if found is None:
+    # A queue of one keeps the last that went through it.
+    last = deque(_ANNOUNCED.finditer(text), maxlen=1)
+    if not last:
         return None
+    found = last[0]
     start = found.end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":"):
         start += 1

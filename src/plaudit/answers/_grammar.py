@@ -53,19 +53,31 @@ _LEADING_WORDS = frozenset("about approximately roughly exactly only just simply
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
-_SAID = {
-    "no solution": EMPTY, "no solutions": EMPTY, "none": EMPTY, "no real solution": EMPTY,
-    "no real solutions": EMPTY, "empty set": EMPTY, "the empty set": EMPTY, "no answer": EMPTY,
-    "null set": EMPTY, "does not exist": EMPTY, "no such number": EMPTY, "no such numbers": EMPTY,
-    "infinitely many": INFINITY, "infinite": INFINITY, "infinity": INFINITY,
-    "infinitely many solutions": INFINITY, "all real numbers": Node("numbers", (), "R"),
-    "all reals": Node("numbers", (), "R"), "real numbers": Node("numbers", (), "R"),
-    "the real numbers": Node("numbers", (), "R"), "all integers": Node("numbers", (), "Z"),
-    "the set of all real numbers": Node("numbers", (), "R"), "any real number": Node("numbers", (), "R"),
-    "all positive real numbers": Node("numbers", (), "R+"), "all positive integers": Node("numbers", (), "N"),
-    "there is no solution": EMPTY, "there are no solutions": EMPTY, "no such integers": EMPTY,
-    "no such integer": EMPTY, "no integer solutions": EMPTY, "no values": EMPTY, "no value": EMPTY,
-}  # fmt: skip
+_REALS = Node("numbers", (), "R")
+_SAID: dict[str, Node] = {
+    "infinitely many": INFINITY,
+    "infinite": INFINITY,
+    "infinity": INFINITY,
+    "infinitely many solutions": INFINITY,
+    "all real numbers": _REALS,
+    "all reals": _REALS,
+    "real numbers": _REALS,
+    "the real numbers": _REALS,
+    "any real number": _REALS,
+    "the set of all real numbers": _REALS,
+    "all positive real numbers": Node("numbers", (), "R+"),
+    "all integers": Node("numbers", (), "Z"),
+    "all positive integers": Node("numbers", (), "N"),
+} | dict.fromkeys(
+    (
+        "none|no solution|no solutions|no real solution|no real solutions|no integer solutions"
+        "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
+        "|no such number|no such numbers|no such integer|no such integers|there is no solution"
+        "|there are no solutions|there is no such number"
+    ).split("|"),
+    EMPTY,
+)
+_ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
 _PLAIN_WORDS = re.compile(r"[^a-z ]++")
 
 
@@ -88,6 +100,8 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
     frozenset({'k'})
     """
+    if _ONE_WORD.fullmatch(text):
+        raise CannotReadError("a word")
     known = _said(text)
     if known is not None:
         return known, Given()

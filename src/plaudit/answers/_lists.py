@@ -12,8 +12,8 @@ def expanded(node: Node) -> list[Node]:
     r"""The values that a value with plus-minus stands for, both signs of one value together.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> len(expanded(read_tree(r"1\\pm\\sqrt{2}")[0])), len(expanded(read_tree(r"(\\pm1,\\pm2)")[0]))
-    (2, 4)
+    >>> [len(expanded(read_tree(text)[0])) for text in (r"1\pm\sqrt{2}", r"(\pm1,\pm2)")]
+    [2, 4]
     """
     if "pm" not in ops(node):
         return [node]

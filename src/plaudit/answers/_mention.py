@@ -160,9 +160,10 @@ def _form(word: str) -> str:
 
 
 class Form(NamedTuple):
-    """A way to name a gold: words in a row, or in any order near one another.
+    """A way to name a gold.
 
-    skips: how many words may stand between the first and the last
+    kind: "row": the words stand in a row; "near": near one another, in any order; "all": anywhere;
+        "initial": one word stands between them; "initials": all but the last are initials
     """
 
     words: tuple[str, ...]
@@ -173,8 +174,8 @@ class Form(NamedTuple):
 def gold_forms(gold: str) -> tuple[Form, ...]:
     """The ways in which a gold may be named.
 
-    >>> [" ".join(form.words) for form in gold_forms("Zachary John Quinto")]
-    ['zachary john quinto', 'zachary quinto']
+    >>> [" ".join(form.words) for form in gold_forms("the Tiber (river)")]
+    ['tiber river', 'tiber']
     """
     return tuple(dict.fromkeys(form for form in _forms(gold) if any(form.words)))
 

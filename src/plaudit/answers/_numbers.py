@@ -23,7 +23,7 @@ def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_number(tree(r"\\frac{600}{7}"), tree("85.71"), Rules())
+    >>> same_number(tree(r"\frac{600}{7}"), tree("85.71"), Rules())
     (True, 'a correct rounding')
     >>> same_number(tree("100"), tree("99.7"), Rules())[0]
     False
@@ -69,7 +69,7 @@ def digits_shown(node: Node) -> Digits | None:
     r"""The digits that a decimal shows, also in scientific notation; None where it is none.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> digits_shown(read_tree(r"4.18\\times10^{-3}")[0])
+    >>> digits_shown(read_tree(r"4.18\times10^{-3}")[0])
     Digits(value=Fraction(209, 50000), significant=3, place=-5)
     """
     if node.op == "dec":
@@ -127,6 +127,9 @@ def _rounded(
         if _float_noise(shown[0], shown[1]):
             return True
     assert shorter is not None
+    if shorter.significant >= _FLOAT_DIGITS:
+        # The last digits that a computer prints of a float are not those of the number.
+        shorter = shorter._replace(place=shorter.place + shorter.significant - _FLOAT_DIGITS + 1)
     return shorter.significant >= SHOWN and _is_rounding(shorter, other)
 
 

@@ -270,6 +270,9 @@ class Parser:
         inner = self.expression()
         if self.accept(r"\over"):
             inner = Node("div", (inner, self.expression()))
+        elif self.accept(","):
+            self.bars = bars
+            return Node("set", (inner, *self.items("}")))  # {1,2}, written without its backslashes
         self.expect("}")
         self.bars = bars
         return inner

@@ -45,7 +45,7 @@ def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
 
     >>> from plaudit.answers._grammar import read_tree
     >>> mp = shared_context(30)
-    >>> value_at(read_tree(r"\\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
+    >>> value_at(read_tree(r"\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
     mpf('2.0')
     """
     try:

@@ -18,9 +18,9 @@ def unsolved(node: Node) -> frozenset[str]:
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> sorted(unsolved(tree("2+2"))), sorted(unsolved(tree(r"\\gcd(12,18)")))
+    >>> sorted(unsolved(tree("2+2"))), sorted(unsolved(tree(r"\gcd(12,18)")))
     (['sum'], ['gcd'])
-    >>> [sorted(unsolved(tree(text))) for text in (r"\\frac{2}{4}", r"1+\\sqrt2", r"2^3\\cdot 3^2")]
+    >>> [sorted(unsolved(tree(text))) for text in (r"\frac{2}{4}", r"1+\sqrt2", r"2^3\cdot 3^2")]
     [[], [], []]
     """
     return frozenset(_found(node))

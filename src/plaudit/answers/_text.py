@@ -9,12 +9,15 @@ _ARTICLES = frozenset(["a", "an", "the"])
 _LATEX = re.compile(
     r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
 )
+_POINT = re.compile(r"(?<=\d)[.,](?=\d)")
+_MINUS = re.compile(r"(?<![\w)}])-\s?(?=\d)")
+_FORMULA = re.compile(r"[\^_=<>+*/|]")
 _DOTS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
 _NO_WORD = re.compile(r"[^\w\s]++|_")
 _NUMBER = {word: str(value) for word, value in NUMBER_WORDS.items()}
 _FILLING = re.compile(
-    r"^(?:so|thus|hence|therefore|well|it is|it's|that is|this is|they are|it was|answer|final answer)"
-    r"\b[\s,:]*+"
+    r"^(?:so|thus|hence|therefore|well|it is|it's|that is|this is|they are|it was|answer"
+    r"|final answer)\b[\s,:]*+"
 )
 
 
@@ -27,6 +30,7 @@ def words_of(text: str) -> list[str]:
     text = _LATEX.sub(" ", text)
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(c for c in text if not unicodedata.combining(c))
+    text = _MINUS.sub("minus ", _POINT.sub("point", text))
     text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
     words = _NO_WORD.sub(" ", text).split()
     kept = [word for word in words if word not in _ARTICLES]
@@ -39,6 +43,8 @@ def same_words(gold: str, answer: str) -> bool:
     >>> same_words("the equator", "Equator."), same_words("Niger", "Nigeria")
     (True, False)
     """
+    if _FORMULA.search(gold + answer):
+        return "".join(gold.split()) == "".join(answer.split())
     mine, yours = words_of(gold), words_of(answer)
     if not mine or not yours:
         return gold.strip() == answer.strip() and bool(gold.strip())

@@ -20,7 +20,7 @@ def exact(node: Node) -> Fraction | None:
     r"""The rational number that a tree is; None where it is none, or not known to be one.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> exact(read_tree(r"\\frac{2}{4}+2^{-1}")[0]), exact(read_tree("x")[0])
+    >>> exact(read_tree(r"\frac{2}{4}+2^{-1}")[0]), exact(read_tree("x")[0])
     (Fraction(1, 1), None)
     >>> exact(read_tree("9^{9^{9}}")[0])
     Traceback (most recent call last):

@@ -110,7 +110,8 @@ class Grader:
         unknown = [name for name in given if name not in known]
         if unknown or not {"url", "model"} <= set(given):
             raise ValueError(
-                f"grader needs url and model, and takes {', '.join(known[2:])}; got {dict(given)!r:.200}"
+                f"grader needs url and model, and takes {', '.join(known[2:])}; "
+                f"got {dict(given)!r:.200}"
             )
         return cls(**given)
 

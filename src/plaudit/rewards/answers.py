@@ -64,7 +64,8 @@ def answer_reward(
     grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
         { url = "http://localhost:8000/v1", model = "qwen3-8b" }
 
-    >>> answer_reward([r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."], [0.5, 4, ["7", "8"]])
+    >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
+    >>> answer_reward(texts, [0.5, 4, ["7", "8"]])
     [1.0, 0.0, 1.0]
     """
     rows = _rows(completions, solution, kind, choices, question)
