@@ -3,27 +3,34 @@ r"""Two trees to an outcome: what the gold is decides how the answer is read.
 Each kind has its own comparer; this module only finds the one that is asked.
 """
 
-import re
-
+from plaudit.answers._conditions import Given
 from plaudit.answers._equations import same_equation
 from plaudit.answers._expressions import same_expression
 from plaudit.answers._families import same_members
-from plaudit.answers._grammar import Given
 from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
-from plaudit.answers._lists import elements, is_name, named, without_name
+from plaudit.answers._lists import elements, elements_of_equation
 from plaudit.answers._matrices import as_vector
+from plaudit.answers._named import (
+    are_equations,
+    is_letter,
+    is_name,
+    named,
+    names_agree,
+    order_of,
+    with_argument,
+    without_name,
+)
 from plaudit.answers._points import UndefinedError
 from plaudit.answers._quantities import same_quantity, with_unit_letter
 from plaudit.answers._rules import Found, Outcome, Rules, different, equal
 from plaudit.answers._solved import unsolved
-from plaudit.answers._tree import EMPTY, Node, letters, ops, renamed, symbol, walk
+from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
 
 _CHAIN = frozenset(["=", r"\approx"])
 _NO_NUMBER = frozenset(
     "tuple set list rel cup cap setminus builder numbers matrix row base ratio empty name".split()
 )
-_ARGUMENT = re.compile(r"\(([a-z])\)$")
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
 
@@ -192,8 +199,8 @@ class _Comparison:
             return different("a relation of another kind")
         other = without_name(answer)
         if other is not answer and other.op != "rel":
-            same = self.compare(value, _with_argument(other, answer.args[0], gold.args[0]))
-            if same.equal and _names_agree(gold.args[0], answer.args[0]):
+            same = self.compare(value, with_argument(other, answer.args[0], gold.args[0]))
+            if same.equal and names_agree(gold.args[0], answer.args[0]):
                 return same
         return self._equation(gold, answer)
 
@@ -275,7 +282,7 @@ class _Comparison:
         if answer.op == "list":
             values = named(list(answer.args))
             if values is not None:
-                order = _order(values, self.rules.question)
+                order = order_of(values, self.rules.question)
                 return self._ordered(list(gold.args), [values[name] for name in order])
             if all(item.op == "tuple" for item in answer.args):
                 return Found(Outcome.SEVERAL, "more than one answer")
@@ -311,7 +318,7 @@ class _Comparison:
             return self._ordered(
                 [values[name] for name in values], [their[name] for name in values]
             )
-        if values is None and len(items) > 0 and not _are_equations(items):
+        if values is None and len(items) > 0 and not are_equations(items):
             others = [without_name(item) for item in others]
         if values is not None:
             items = [without_name(item) for item in items]
@@ -340,24 +347,6 @@ class _Comparison:
             else:
                 return undecided or different("an element that only one of them has")
         return equal("each element")
-
-
-def elements_of_equation(node: Node) -> list[Node]:
-    """The equations that a list, or one with plus-minus, stands for."""
-    if node.op == "list":
-        return [branch for item in node.args for branch in elements_of_equation(item)]
-    if node.op == "rel" and "pm" in ops(node):
-        return [
-            node._replace(args=tuple(_branch(side, upper) for side in node.args))
-            for upper in (True, False)
-        ]
-    return [node]
-
-
-def _branch(node: Node, upper: bool) -> Node:
-    from plaudit.answers._lists import _signed
-
-    return _signed(node, upper)
 
 
 def _plain(node: Node) -> Node:
@@ -396,45 +385,9 @@ def _is_value_letter(gold: Node, name: Node) -> bool:
     return gold == name
 
 
-def is_letter(node: Node) -> bool:
-    """Whether it is one letter, or a letter applied to something."""
-    return node.op in ("sym", "name", "app")
-
-
-def _names_agree(mine: Node, yours: Node) -> bool:
-    """Whether the names before two values can be of the same thing."""
-    if mine == yours or mine.op != "sym" or yours.op != "sym":
-        return True
-    return not {mine.val, yours.val} <= {"x", "y", "z"}
-
-
-def _with_argument(value: Node, name: Node, wanted: Node) -> Node:
-    """The value of f(x) = x with the letter of f(z) in place of its own."""
-    mine, yours = _ARGUMENT.search(str(wanted.val)), _ARGUMENT.search(str(name.val))
-    if name.op != "name" or wanted.op != "name" or not mine or not yours or mine[1] == yours[1]:
-        return value
-    return renamed(value, {yours[1]: symbol(mine[1])})
-
-
 def _terms(node: Node) -> list[Node] | None:
     if node.op == "ratio":
         return list(node.args)
     if node.op in _NO_NUMBER:
         return None
     return [node, Node("num", (), 1)]
-
-
-def _are_equations(items: list[Node]) -> bool:
-    return all(item.op == "rel" for item in items) and any(
-        not is_name(item.args[0]) or letters(item.args[1]) for item in items
-    )
-
-
-def _order(values: dict[str, Node], question: str) -> list[str]:
-    """The order of named values: that of the question's tuple, or the alphabet's."""
-    compact = question.replace(" ", "")
-    for opening in ("(", r"\left(", r"\langle"):
-        for names in (sorted(values), list(values)):
-            if opening + ",".join(names) in compact:
-                return names
-    return sorted(values)

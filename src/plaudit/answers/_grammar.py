@@ -4,18 +4,18 @@ r"""Tokens to the tree of a whole answer: lists, relations, sets, intervals, rat
 brackets, which a comparer may take as an interval.
 """
 
-import re
-from collections.abc import Collection
-from typing import NamedTuple
-
 from plaudit.answers._bases import read_base
+from plaudit.answers._commands import COMMANDS
+from plaudit.answers._conditions import Given, limits, without_condition
 from plaudit.answers._matrices import read_environment
+from plaudit.answers._names import is_name_of_value
 from plaudit.answers._parser import Parser
+from plaudit.answers._said import said_in_words
+from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
 from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import EMPTY, INFINITY, CannotReadError, Node, check_depth, number
+from plaudit.answers._tree import CannotReadError, Node, check_depth, number
 from plaudit.answers._units import read_unit
 from plaudit.answers._values import exact
-from plaudit.answers._vocabulary import NUMBER_WORDS
 
 RELATIONS = frozenset(
     [
@@ -39,57 +39,12 @@ RELATIONS = frozenset(
         r"\parallel",
     ]
 )
-OPENING = frozenset(["(", "[", "{", r"\{", r"\langle", r"\begin", r"\lfloor", r"\lceil"])
-CLOSING = frozenset([")", "]", "}", r"\}", r"\rangle", r"\end", r"\rfloor", r"\rceil"])
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
-_CONDITION_WORDS = frozenset(["where", "for", "with", "such", "given", "over", "measured"])
-_FREE_WORDS = frozenset(
-    "where for with such given over measured all any every each is are an a the that be some and"
-    " arbitrary integer integers real number numbers constant constants value values".split()
-)
-_CASE_WORDS = frozenset("if when unless otherwise even odd depending except not".split())
 _LEADING_WORDS = frozenset("about approximately roughly exactly only just simply around".split())
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
-_REALS = Node("numbers", (), "R")
-_SAID: dict[str, Node] = {
-    "infinitely many": INFINITY,
-    "infinite": INFINITY,
-    "infinity": INFINITY,
-    "infinitely many solutions": INFINITY,
-    "all real numbers": _REALS,
-    "all reals": _REALS,
-    "real numbers": _REALS,
-    "the real numbers": _REALS,
-    "any real number": _REALS,
-    "the set of all real numbers": _REALS,
-    "all positive real numbers": Node("numbers", (), "R+"),
-    "all integers": Node("numbers", (), "Z"),
-    "all positive integers": Node("numbers", (), "N"),
-} | dict.fromkeys(
-    (
-        "none|no solution|no solutions|no real solution|no real solutions|no integer solutions"
-        "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
-        "|no such number|no such numbers|no such integer|no such integers|there is no solution"
-        "|there are no solutions|there is no such number"
-    ).split("|"),
-    EMPTY,
-)
-_ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
-_PLAIN_WORDS = re.compile(r"[^a-z ]++")
-
-
-class Given(NamedTuple):
-    """What was said beside the answer.
-
-    integers: the letters that run over the integers
-    conditions: words that limit the answer further, as they stand
-    """
-
-    integers: frozenset[str] = frozenset()
-    conditions: tuple[str, ...] = ()
 
 
 def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
@@ -100,167 +55,38 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
     frozenset({'k'})
     """
-    if _ONE_WORD.fullmatch(text):
-        raise CannotReadError("a word")
-    known = _said(text)
+    known = said_in_words(text)
     if known is not None:
         return known, Given()
-    found = _french([t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')])
-    found = _without_dollars(found)
+    found = with_round_brackets(
+        [t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')]
+    )
+    found = without_dollars(found)
     if not found:
         raise CannotReadError("nothing")
     parts, joiners = split(found, _JOINERS, _JOINING_WORDS)
     items: list[Node] = []
     between: list[str] = []
     integers: set[str] = set()
-    limits: list[str] = []
+    limiting: list[str] = []
     said = False
     for part, joiner in zip(parts, ["", *joiners], strict=True):
-        kept, condition = _without_condition(part, after_others=bool(items), said=said)
+        kept, condition = without_condition(part, after_others=bool(items), said=said)
         if condition is not None:
             integers |= condition
-            limits += _limits(part[len(kept) :])
+            limiting += limits(part[len(kept) :])
             said = True
         if kept:
             items.append(_item(kept))
             between.append(joiner)
     if not items:
         raise CannotReadError("nothing")
-    given = Given(frozenset(integers), tuple(limits))
+    given = Given(frozenset(integers), tuple(limiting))
     tree = items[0]
     if len(items) > 1:
         tree = _compound(items, between[1:]) or Node("list", tuple(items), tuple(between[1:]))
     check_depth(tree)
     return tree, given
-
-
-def _said(text: str) -> Node | None:
-    words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
-    if "\\" in words or any(c.isdigit() for c in words):
-        return None
-    words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
-    if words in NUMBER_WORDS:
-        return number(NUMBER_WORDS[words])
-    first, _, second = words.partition(" ")
-    if first in NUMBER_WORDS and second in NUMBER_WORDS and NUMBER_WORDS[first] >= 20:
-        return number(NUMBER_WORDS[first] + NUMBER_WORDS[second])
-    return _SAID.get(words)
-
-
-def split(
-    found: list[Token], signs: Collection[str], words: Collection[str] = ()
-) -> tuple[list[list[Token]], list[str]]:
-    """The pieces between separators that stand in no brackets, and the separators."""
-    parts: list[list[Token]] = [[]]
-    between: list[str] = []
-    depth = 0
-    for token in found:
-        if token.text in OPENING:
-            depth += 1
-        elif token.text in CLOSING:
-            depth -= 1
-        is_word = token.kind == "word"
-        separates = token.text.lower() in words if is_word else token.text in signs
-        if depth == 0 and separates:
-            # ", and" is one separator.
-            if parts[-1] or not between:
-                parts.append([])
-                between.append(token.text.lower())
-            else:
-                between[-1] = token.text.lower()
-        else:
-            parts[-1].append(token)
-    return parts, between
-
-
-def _french(found: list[Token]) -> list[Token]:
-    """Brackets turned outwards, ]a,b[, as the round ones that they mean."""
-    first = next((t.text for t in found if t.text in OPENING or t.text in CLOSING), "")
-    if first != "]":
-        return found
-    turned, open_now = [], False
-    for token in found:
-        if token.text in ("]", "["):
-            outwards = (token.text == "]") != open_now
-            open_now = not open_now
-            sign = ("(" if open_now else ")") if outwards else token.text
-            token = token._replace(text=sign)
-        turned.append(token)
-    return turned
-
-
-def _without_dollars(found: list[Token]) -> list[Token]:
-    """Without the signs that begin and end a formula: a currency stands before a number alone."""
-    kept: list[Token] = []
-    for place, token in enumerate(found):
-        if token.text == "$":
-            following = found[place + 1] if place + 1 < len(found) else None
-            before = kept[-1].kind if kept else ""
-            closes = sum(t.text == "$" for t in found[place + 1 :]) % 2 == 1
-            if not following or following.kind != "num" or before == "num" or closes:
-                continue
-            if sum(t.text == "$" for t in found[:place]) % 2 == 1:
-                continue
-        kept.append(token)
-    return kept
-
-
-def _without_condition(
-    part: list[Token], after_others: bool, said: bool
-) -> tuple[list[Token], frozenset[str] | None]:
-    """An element without the condition behind it, and the integers that the condition names."""
-    if after_others and (whole := _integers(part, said)) is not None:
-        return [], whole
-    depth = 0
-    for place, token in enumerate(part):
-        depth += (token.text in OPENING) - (token.text in CLOSING)
-        if depth == 0 and token.kind == "word" and token.text.lower() in _CONDITION_WORDS:
-            rest = part[place + 1 :]
-            if any(t.kind == "word" and t.text.lower() in _CASE_WORDS for t in rest):
-                raise CannotReadError("cases")
-            if not place and not after_others:
-                raise CannotReadError("a condition alone")
-            kept = part[:place]
-            while kept and kept[-1].text == "(":
-                kept = kept[:-1]
-            return kept, _integers(rest, said) or frozenset()
-    if len(part) > 4 and part[-1].text == ")":
-        start = max((place for place, t in enumerate(part) if t.text == "("), default=0)
-        integers = _integers(part[start + 1 : -1], said)
-        if start and integers is not None:
-            return part[:start], integers
-    return part, None
-
-
-def _limits(condition: list[Token]) -> list[str]:
-    """The words and numbers of a condition that say more than which letters there are."""
-    return [
-        token.text.lower()
-        for token in condition
-        if token.kind in ("word", "num") and token.text.lower() not in _FREE_WORDS
-    ]
-
-
-def _integers(part: list[Token], said: bool) -> frozenset[str] | None:
-    r"""The letters that a condition such as k \in \mathbb{Z} names; None where it is none.
-
-    Conditions that name no integers, such as x > 0, are none here.
-    """
-    texts = [token.text for token in part]
-    if "=" in texts:
-        return None
-    about = frozenset(t.text for t in part if t.kind == "let" and t.text not in "RZNQ")
-    if "integer" in texts or "integers" in texts:
-        return about
-    if r"\in" in texts and about:
-        domain = texts[texts.index(r"\in") + 1 :]
-        if domain[:1] == [r"\mathbb"] and domain[2:3] in (["Z"], ["N"]):
-            return about
-        if domain[:1] in (["Z"], ["N"]) and len(domain) < 4:
-            return about
-        if domain[:1] == [r"\mathbb"] and (said or texts.index(r"\in") > 1):
-            return frozenset()
-    return None
 
 
 def _item(part: list[Token]) -> Node:
@@ -298,7 +124,7 @@ def _label(part: list[Token]) -> Node | None:
 
 def _name_or_side(side: list[Token]) -> Node:
     """The left side of an equation: a name such as f(x), P(A) or "area" is no product."""
-    if _is_name(side):
+    if is_name_of_value(side):
         return Node("name", (), "".join(token.text for token in side))
     try:
         return _side(side)
@@ -306,42 +132,6 @@ def _name_or_side(side: list[Token]) -> Node:
         if any(token.kind == "word" or token.text == r"\angle" for token in side):
             return Node("name", (), "".join(token.text for token in side))
         raise
-
-
-def _is_name(side: list[Token]) -> bool:
-    """Whether it is a letter applied to something: f(x), P(A), y'(x), a_n, \\angle ABC, AB."""
-    texts = [token.text for token in side]
-    if texts[0] in (r"\angle", r"\triangle", r"\overline", r"\measuredangle", r"\Delta"):
-        return True
-    if side[0].kind in ("word",):
-        return True
-    if all(t.kind == "let" and t.text.isupper() for t in side) and 2 <= len(side) <= 4:
-        return True
-    if (
-        texts[0] == "|"
-        and texts[-1] == "|"
-        and all(x.isupper() for x in texts[1:-1])
-        and texts[1:-1]
-    ):
-        return True
-    if side[0].kind not in ("let", "txt", "cmd") or len(side) < 3:
-        return False
-    at = 1
-    while at < len(side) and texts[at].startswith("'"):
-        at += 1
-    if at < len(texts) and texts[at] in ("^", "_"):
-        return side[0].text.isupper() and texts[at] == "^" and _plain_exponent(texts[at + 1 :])
-    return (
-        texts[at : at + 1] == ["("]
-        and texts[-1] == ")"
-        and "(" not in texts[at + 1 :]
-        and side[0].kind != "cmd"
-        and len(side) - at <= 8
-    )
-
-
-def _plain_exponent(texts: list[str]) -> bool:
-    return "".join(texts).strip("{}") in ("-1", "n", "T", "k", "2")
 
 
 def _side(part: list[Token]) -> Node:
@@ -473,6 +263,8 @@ def _compound(items: list[Node], joiners: list[str]) -> Node | None:
 
 class AnswerParser(Parser):
     """The grammar of expressions, with sets that are described inside."""
+
+    commands = COMMANDS
 
     def _bracket(self, sign: str) -> Node:
         if sign == r"\{":

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from plaudit.answers._choices import read_choice, several_choices
 from plaudit.answers._compare import compare
+from plaudit.answers._conditions import Given
 from plaudit.answers._dates import (
     Clock,
     read_clock,
@@ -17,7 +18,7 @@ from plaudit.answers._dates import (
 )
 from plaudit.answers._dress import undressed
 from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
-from plaudit.answers._grammar import Given, read_tree
+from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._rules import Found, Outcome, Rules, different, equal
 from plaudit.answers._shown import shown

@@ -3,7 +3,8 @@
 from difflib import get_close_matches
 
 from plaudit.answers._intervals import says_interval
-from plaudit.answers._lists import elements, without_name
+from plaudit.answers._lists import elements
+from plaudit.answers._named import without_name
 from plaudit.answers._tree import Node, letters
 
 KINDS = (

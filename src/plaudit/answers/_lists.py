@@ -1,11 +1,11 @@
-"""Lists, sets and tuples: their elements, what plus-minus stands for, and names."""
+"""Lists, sets and tuples: their elements, and what plus-minus stands for."""
 
 from itertools import product
 
+from plaudit.answers._named import NAME_OPS
 from plaudit.answers._tree import Node, TooLargeError, ops
 
 MOST_ELEMENTS = 64
-_NAME_OPS = frozenset(["sym", "name", "app"])
 
 
 def expanded(node: Node) -> list[Node]:
@@ -43,7 +43,7 @@ def _signed(node: Node, upper: bool) -> Node:
 
 def elements(node: Node) -> list[Node] | None:
     """The elements of what is a list, a set, or a value with plus-minus; None of anything else."""
-    if node.op == "rel" and node.val == ("=",) and node.args[0].op in _NAME_OPS:
+    if node.op == "rel" and node.val == ("=",) and node.args[0].op in NAME_OPS:
         inner = elements(node.args[1])
         if inner is not None and "pm" in ops(node.args[1]):
             return [node._replace(args=(node.args[0], value)) for value in inner]
@@ -61,39 +61,13 @@ def elements(node: Node) -> list[Node] | None:
     return values if len(values) > 1 else None
 
 
-def named(items: list[Node]) -> dict[str, Node] | None:
-    """The values of `x=1, y=2` by their names; None where not all have one of their own."""
-    found: dict[str, Node] = {}
-    for item in items:
-        if item.op != "rel" or item.val != ("=",) or item.args[0].op not in _NAME_OPS:
-            return None
-        left = item.args[0]
-        name = str(left.val) if left.op != "app" else str(left)
-        if name in found:
-            return None
-        found[name] = item.args[1]
-    return found
-
-
-def without_name(node: Node) -> Node:
-    """The value of `x = 5`, and of a tuple of names: `(x,y) = (1,2)`."""
-    if node.op == "rel" and len(node.args) > 1 and set(node.val) <= {"=", r"\approx"}:
-        first = node.args[0]
-        if is_name(first):
-            rest = node.args[1:]
-            return rest[0] if len(rest) == 1 else Node("rel", rest, node.val[1:])
-    return node
-
-
-def is_name(node: Node) -> bool:
-    """Whether it stands for a value without saying it: a letter, f(x), (x,y), x:y:z."""
-    if node.op in _NAME_OPS:
-        return True
-    if node.op in ("tuple", "ratio"):
-        return all(part.op in _NAME_OPS or _is_applied(part) for part in node.args)
-    return node.op == "mul" and all(p.op == "sym" and p.val.isupper() for p in node.args)
-
-
-def _is_applied(node: Node) -> bool:
-    """P(x), which reads as a product of letters."""
-    return node.op == "mul" and len(node.args) == 2 and all(p.op == "sym" for p in node.args)
+def elements_of_equation(node: Node) -> list[Node]:
+    """The equations that a list, or one with plus-minus, stands for."""
+    if node.op == "list":
+        return [branch for item in node.args for branch in elements_of_equation(item)]
+    if node.op == "rel" and "pm" in ops(node):
+        return [
+            node._replace(args=tuple(_signed(side, upper) for side in node.args))
+            for upper in (True, False)
+        ]
+    return [node]

@@ -2,7 +2,6 @@ r"""Matrices, and other environments: `\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatr
 
 from collections.abc import Callable
 
-from plaudit.answers._parser import Parser
 from plaudit.answers._tokens import Token
 from plaudit.answers._tree import CannotReadError, Node
 
@@ -103,6 +102,3 @@ def as_vector(node: Node) -> Node | None:
     if all(len(row.args) == 1 for row in node.args):
         return Node("tuple", tuple(row.args[0] for row in node.args), "()")
     return None
-
-
-__all__ = ["Parser", "as_vector", "read_environment", "scaled"]

@@ -7,7 +7,7 @@ no rounding of 100.
 from fractions import Fraction
 from typing import Any
 
-from plaudit.answers._points import UndefinedError, shared_context, value_at
+from plaudit.answers._points import shared_context, value_at
 from plaudit.answers._rules import Rules
 from plaudit.answers._tokens import significant_digits
 from plaudit.answers._tree import Digits, Node
@@ -148,6 +148,3 @@ def _float_noise(one: Digits, other: Digits) -> bool:
     longest = max(one.significant, other.significant)
     near = abs(one.value - other.value) <= abs(one.value) * Fraction(1, 10**14)
     return longest >= _FLOAT_DIGITS and near
-
-
-__all__ = ["UndefinedError", "digits_shown", "same_number", "same_value", "vanishes"]

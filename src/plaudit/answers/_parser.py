@@ -3,33 +3,21 @@ r"""Tokens to the tree of one expression: sums, products, powers, functions, bra
 A hand-written recursive descent: time linear in the tokens, depth bounded.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import ClassVar
 
+from plaudit.answers._build import bracketed, joined, leaf, negative, times
+from plaudit.answers._functions import read_call
+from plaudit.answers._repeating import read_number
+from plaudit.answers._stream import TokenStream
 from plaudit.answers._tokens import Token
-from plaudit.answers._tree import (
-    EMPTY,
-    INFINITY,
-    PI,
-    CannotReadError,
-    Digits,
-    E,
-    I,
-    Node,
-    TooLargeError,
-    number,
-    renamed,
-    symbol,
-    walk,
-)
-from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
+from plaudit.answers._tree import EMPTY, INFINITY, PI, CannotReadError, E, I, Node, number, symbol
+from plaudit.answers._vocabulary import FUNCTION_COMMANDS
 
-DEEPEST = 80  # each bracket is two steps deeper
-_END = Token("end", "")
 _TIMES = frozenset(["*", r"\cdot", r"\times"])
 _OVER = frozenset(["/", r"\div"])
 _CLOSING = frozenset([")", "]", "}", r"\}", "|", r"\rangle", r"\rfloor", r"\rceil", r"\right"])
-_STARTS = frozenset(["(", "[", "{", r"\{", "|"])
 # Commands that cannot begin an operand: relations, joiners, ends.
 _NO_OPERAND = frozenset(
     r"\le \ge \ne \approx \in \notin \cup \cap \setminus \mid \equiv \cong \sim \to \implies \land"
@@ -37,47 +25,22 @@ _NO_OPERAND = frozenset(
     r" \subset \subseteq \iff \perp \parallel \Rightarrow \Leftrightarrow \quad".split()
 )
 _APPLIED = frozenset("fgh")
-_MULTI = frozenset([r"\gcd", r"\lcm", r"\max", r"\min"])
+_CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
 
 
-class Parser:
-    """Reads one expression out of a list of tokens, from `at` on."""
+class Parser(TokenStream):
+    """Reads one expression out of a list of tokens, from `at` on.
 
-    def __init__(self, tokens: list[Token]) -> None:
-        self.tokens = tokens
-        self.at = 0
-        self.depth = 0
-        self.bars = 0
+    commands: how a command that is no function is read, by its name
+    """
 
-    # -- the tokens
-
-    def peek(self, ahead: int = 0) -> Token:
-        place = self.at + ahead
-        return self.tokens[place] if place < len(self.tokens) else _END
-
-    def next(self) -> Token:
-        token = self.peek()
-        self.at += 1
-        return token
-
-    def accept(self, *texts: str) -> bool:
-        if self.peek().text in texts and self.peek().kind != "word":
-            self.at += 1
-            return True
-        return False
-
-    def expect(self, *texts: str) -> None:
-        if not self.accept(*texts):
-            raise CannotReadError(f"expected {texts[0]}, found {self.peek().text!r}")
-
-    def done(self) -> bool:
-        return self.at >= len(self.tokens)
+    commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
 
     # -- sums and products
 
     def expression(self) -> Node:
         """A sum."""
-        self._deeper()
+        self.deeper()
         total = self._signed_term()
         while (sign := self.peek().text) in (
             "+",
@@ -91,14 +54,9 @@ class Parser:
                 total = Node("dots", (total,))
                 continue
             term = self._signed_term() if self.peek().text in ("+", "-") else self.term()
-            total = _joined(total, sign, term)
+            total = joined(total, sign, term)
         self.depth -= 1
         return total
-
-    def _deeper(self) -> None:
-        self.depth += 1
-        if self.depth > DEEPEST:
-            raise TooLargeError(f"nested more than {DEEPEST} deep")
 
     def _minus(self) -> bool:
         """Whether the signs that come next make a minus."""
@@ -109,7 +67,7 @@ class Parser:
 
     def _signed_term(self) -> Node:
         if self.peek().text in ("-", "+"):
-            return _negative(self.term()) if self._minus() else self._signed_term()
+            return negative(self.term()) if self._minus() else self._signed_term()
         if self.accept(r"\pm", r"\mp"):
             return Node("pm", (self.term(),))
         return self.term()
@@ -127,19 +85,19 @@ class Parser:
                     self.at += 1
                     product = Node("dots", (product,))
                     continue
-                product = _product(product, self.factor())
+                product = times(product, self.factor())
             elif token.text in _OVER:
                 self.at += 1
                 product = Node("div", (product, self.factor()))
             elif token.text in (r"\mod", r"\pmod"):
                 self.at += 1
                 product = Node("mod", (product, self.factor()))
-            elif self._begins_operand(token):
-                product = _product(product, self._mixed(self.factor()))
+            elif self.begins_operand(token):
+                product = times(product, self._mixed(self.factor()))
             else:
                 return product
 
-    def _begins_operand(self, token: Token) -> bool:
+    def begins_operand(self, token: Token) -> bool:
         if token.kind == "txt":
             return token.text in "ei"
         if token.kind == "op":
@@ -160,7 +118,7 @@ class Parser:
             top, bottom = self.next(), self.peek(1)
             self.at += 2
             if bottom.kind == "num":
-                part = Node("div", (_leaf(top), _leaf(bottom)))
+                part = Node("div", (leaf(top), leaf(bottom)))
         if part and all(a.op == "num" and a.val > 0 for a in part.args):
             value = part.args[0].val / part.args[1].val
             if value < 1:
@@ -170,7 +128,7 @@ class Parser:
 
     def factor(self) -> Node:
         if self.peek().text in ("-", "+"):
-            return _negative(self.factor()) if self._minus() else self.factor()
+            return negative(self.factor()) if self._minus() else self.factor()
         return self.power(self.primary())
 
     def power(self, base: Node) -> Node:
@@ -209,7 +167,7 @@ class Parser:
     def _minutes(self, degrees: Node) -> Node:
         """Degrees with the minutes and seconds behind them."""
         while self.peek().kind == "num" and self.peek(1).text in ("'", "''"):
-            part = _leaf(self.next())
+            part = leaf(self.next())
             parts = 60 ** len(self.next().text)
             whole = degrees.args[0]
             if whole.op != "num" or part.op not in ("num", "dec"):
@@ -230,9 +188,9 @@ class Parser:
                 self.at += 3
                 return Node("degree") if inner == r"\circ" else Node("prime")
         if self.peek().text in ("-", "+"):
-            return _negative(self.exponent()) if self._minus() else self.exponent()
+            return negative(self.exponent()) if self._minus() else self.exponent()
         if self.peek().kind == "num":
-            exponent = _leaf(self.next())
+            exponent = leaf(self.next())
         elif self.peek().text in ("{", "("):
             exponent = self.primary()
         else:
@@ -240,7 +198,7 @@ class Parser:
         # A tower without braces, 2^3^4, is read from the right.
         if not self.accept("^"):
             return exponent
-        self._deeper()
+        self.deeper()
         return Node("pow", (exponent, self.exponent()))
 
     # -- operands
@@ -256,7 +214,7 @@ class Parser:
                 rest = Fraction(int(digits[1:]))
                 self.tokens[self.at] = token._replace(text=digits[1:], value=rest, spaced=False)
                 return number(int(digits[0]))
-            return _leaf(self.next())
+            return leaf(self.next())
         if token.kind in ("let", "txt"):
             return self._letter(self.next(), plain=True)
         if token.kind == "cmd":
@@ -278,14 +236,14 @@ class Parser:
         return inner
 
     def primary(self) -> Node:
-        self._deeper()
+        self.deeper()
         found = self._primary(self.next())
         self.depth -= 1
         return found
 
     def _primary(self, token: Token) -> Node:
         if token.kind == "num":
-            return self._repeating(token)
+            return read_number(self, token)
         if token.kind in ("let", "txt"):
             return self._letter(token)
         if token.kind == "cmd":
@@ -293,32 +251,6 @@ class Parser:
         if token.kind == "op":
             return self._bracket(token.text)
         raise CannotReadError(f"no operand: {token.text!r}")
-
-    def _repeating(self, token: Token) -> Node:
-        r"""A number, also one whose last digits repeat: 0.1\overline{6}."""
-        if self.peek().text in (r"\overline", r"\bar", r"\dot") and (
-            "." in token.text or self.tokens[self.at - 1].end < len(token.text)
-        ):
-            return self._with_repeating(token)
-        if self.peek().text == "." and self.peek(1).text in (r"\overline", r"\bar", r"\dot"):
-            self.at += 1
-            return self._with_repeating(token)
-        return _leaf(token)
-
-    def _with_repeating(self, token: Token) -> Node:
-        digits = ""
-        while self.accept(r"\overline", r"\bar", r"\dot"):
-            grouped = self.accept("{")
-            if self.peek().kind != "num" or not self.peek().text.isdigit():
-                raise CannotReadError("no digits that repeat")
-            digits += self.next().text
-            if grouped:
-                self.expect("}")
-        _, _, fixed = token.text.partition(".")
-        scale = Fraction(1, 10 ** len(fixed))
-        value = token.value.value if isinstance(token.value, Digits) else token.value
-        assert value is not None
-        return number(value + scale * Fraction(int(digits), 10 ** len(digits) - 1))
 
     def _letter(self, token: Token, plain: bool = False) -> Node:
         name = token.text
@@ -338,22 +270,6 @@ class Parser:
             return Node("app", tuple(inside), name)
         return symbol(name)
 
-    def index(self) -> str:
-        """An index as it stands, without braces and spaces."""
-        self.expect("_")
-        if not self.accept("{"):
-            return self.next().text.lstrip("\\")
-        parts: list[str] = []
-        depth = 1
-        while True:
-            token = self.next()
-            depth += (token.text == "{") - (token.text == "}")
-            if token.kind == "end":
-                raise CannotReadError("an index is not closed")
-            if not depth:
-                return "".join(parts)
-            parts.append(token.text)
-
     def _choose(self, kind: str, name: str) -> Node:
         """C_n^k, where n is the index and k the exponent."""
         self.expect("^")
@@ -366,7 +282,7 @@ class Parser:
             return Node("pow", (symbol(name), lower))
         if kind == "C":
             return Node("binom", (upper, lower))
-        left = Node("add", (upper, _negative(lower)))
+        left = Node("add", (upper, negative(lower)))
         return Node("div", (Node("fact", (upper,)), Node("fact", (left,))))
 
     def _bracket(self, sign: str) -> Node:
@@ -409,9 +325,9 @@ class Parser:
         if name in _CONSTANTS:
             return _CONSTANTS[name]
         if name in FUNCTION_COMMANDS:
-            return self._call(name)
-        if name in _SPECIAL:
-            return _SPECIAL[name](self)
+            return read_call(self, name)
+        if name in self.commands:
+            return self.commands[name](self)
         if name in _NO_OPERAND or name in (r"\text", r"\begin"):
             raise CannotReadError(f"no operand: {name}")
         if self.peek().text == "_":
@@ -419,247 +335,3 @@ class Parser:
         while self.peek().text.startswith("'"):
             name += self.next().text
         return symbol(name)
-
-    def _call(self, name: str) -> Node:
-        function = CANONICAL.get(name, name[1:])
-        base: Node | None = None
-        exponent: Node | None = None
-        for _ in range(2):
-            if self.peek().text == "_":
-                self.at += 1
-                base = self.argument()
-            elif self.peek().text == "^":
-                self.at += 1
-                exponent = self.exponent()
-        args = self._arguments(name)
-        if function == "log" and base is not None:
-            call = Node("call", (*args, base), "log")
-        elif base is not None:
-            return symbol(f"{function}_{base.val}")
-        else:
-            call = Node("call", tuple(args), function)
-        return _raised_call(call, exponent)
-
-    def _arguments(self, name: str) -> list[Node]:
-        if self.peek().text == "(" or (self.peek().text in ("[", r"\{") and name in _MULTI):
-            opening = self.next().text
-            bars, self.bars = self.bars, 0
-            inside = self.items({"(": ")", "[": "]"}.get(opening, r"\}"))
-            self.bars = bars
-            if name not in _MULTI and len(inside) != 1:
-                raise CannotReadError(f"{name} takes one argument")
-            return [self.power(inside[0])] if self.peek().text in ("!", "%") else inside
-        if self.accept("-"):
-            return [_negative(self._bare_argument())]
-        return [self._bare_argument()]
-
-    def _bare_argument(self) -> Node:
-        r"""The argument of a function without brackets: \sin 2x, \ln\frac{x}{2}."""
-        argument = self.power(self.primary())
-        while True:
-            token = self.peek()
-            if not self._begins_operand(token) or token.text in FUNCTION_COMMANDS:
-                return argument
-            if token.text in _STARTS or token.kind == "txt":
-                return argument
-            argument = _product(argument, self.power(self.primary()))
-
-
-def bracketed(opening: str, inside: list[Node], closing: str) -> Node:
-    """What stands in round or square brackets: a group, a tuple, an interval."""
-    if len(inside) == 1 and (opening, closing) in (("(", ")"), ("[", "]")):
-        return inside[0] if inside[0].op != "add" else Node("group", (inside[0],))
-    if not inside or (len(inside) != 2 and opening + closing not in ("()", "[]")):
-        raise CannotReadError("brackets that do not match")
-    return Node("tuple", tuple(inside), opening + closing)
-
-
-def _leaf(token: Token) -> Node:
-    if isinstance(token.value, Digits):
-        return Node("dec", (), token.value)
-    assert token.value is not None
-    return number(token.value)
-
-
-def _negative(node: Node) -> Node:
-    if node.op == "num":
-        return number(-node.val)
-    return Node("neg", (node,))
-
-
-def _joined(total: Node, sign: str, term: Node) -> Node:
-    if sign in (r"\pm", r"\mp"):
-        return Node("pm", (total, term), sign == r"\mp")
-    term = Node("neg", (term,)) if sign == "-" else term
-    if total.op == "add":
-        return Node("add", (*total.args, term))
-    return Node("add", (total, term))
-
-
-def _product(left: Node, right: Node) -> Node:
-    if left.op == "mul":
-        return Node("mul", (*left.args, right))
-    return Node("mul", (left, right))
-
-
-def _raised_call(call: Node, exponent: Node | None) -> Node:
-    if exponent is None:
-        return call
-    if exponent == number(-1) and call.val in _INVERSES:
-        return call._replace(val=_INVERSES[call.val])
-    return Node("pow", (call, exponent))
-
-
-def _fraction(parser: Parser) -> Node:
-    return Node("div", (parser.argument(), parser.argument()))
-
-
-def _root(parser: Parser) -> Node:
-    degree = number(2)
-    if parser.accept("["):
-        degree = parser.expression()
-        parser.expect("]")
-    if parser.peek().text == "(" and parser.peek(-1).text != "}":
-        return Node("root", (parser.primary(), degree))
-    return Node("root", (parser.argument(), degree))
-
-
-def _plain_root(parser: Parser) -> Node:
-    """The root sign or `sqrt`: it takes brackets, or one whole number or letter."""
-    degree = number(2)
-    if parser.accept("["):
-        degree = parser.expression()
-        parser.expect("]")
-    if parser.peek().kind == "num":
-        return Node("root", (_leaf(parser.next()), degree))
-    return Node("root", (parser.primary(), degree))
-
-
-def _cube_root(parser: Parser) -> Node:
-    return Node("root", (parser.primary(), number(3)))
-
-
-def _binomial(parser: Parser) -> Node:
-    return Node("binom", (parser.argument(), parser.argument()))
-
-
-def _binomial_call(parser: Parser) -> Node:
-    parser.expect("(")
-    upper, lower = parser.items(")")
-    return Node("binom", (upper, lower))
-
-
-def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
-        if closing == ")":
-            parser.expect("(")
-        inner = parser.expression()
-        parser.expect(closing)
-        return Node(name, (inner,))
-
-    return read
-
-
-def _angle_brackets(parser: Parser) -> Node:
-    return Node("tuple", tuple(parser.items(r"\rangle")), "<>")
-
-
-def _currency(parser: Parser) -> Node:
-    raise CannotReadError("a currency is no operand")
-
-
-def _number_set(parser: Parser) -> Node:
-    parser.expect("{")
-    name = parser.next().text
-    parser.expect("}")
-    sign = ""
-    if parser.peek().text in ("^", "_"):
-        parser.at += 1
-        grouped = parser.accept("{")
-        while parser.peek().text in ("+", "-", "*", ">", "<", "0", r"\ge", r"\le", r"\ne"):
-            sign += parser.next().text
-        if grouped:
-            parser.expect("}")
-        if not sign:
-            raise CannotReadError("a power of a set")
-    return Node("numbers", (), name + sign)
-
-
-def _big(name: str) -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
-        lower, upper, variable = EMPTY, EMPTY, ""
-        for _ in range(2):
-            if parser.accept("_"):
-                variable, lower = _bound(parser)
-            elif parser.accept("^"):
-                upper = parser.argument()
-        if name != "int":
-            return _bound_by(name, variable, lower, upper, parser.term())
-        return _integral(parser, lower, upper)
-
-    return read
-
-
-def _bound(parser: Parser) -> tuple[str, Node]:
-    """The lower limit: of a sum with its letter, k=1; of an integral without."""
-    if parser.peek().text != "{":
-        return "", parser.argument()
-    parser.expect("{")
-    variable = ""
-    if parser.peek().kind == "let" and parser.peek(1).text in ("=", r"\to"):
-        variable = parser.next().text
-        parser.next()
-    lower = parser.expression()
-    parser.expect("}")
-    return variable, lower
-
-
-def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
-    end = parser.at
-    while not (parser.tokens[end : end + 1] == [] or _is_differential(parser, end)):
-        end += 1
-    if end >= len(parser.tokens):
-        raise CannotReadError("an integral without its letter")
-    body = Parser([*parser.tokens[parser.at : end]])
-    inner = body.expression() if body.tokens else number(1)
-    if not body.done():
-        raise CannotReadError("an integral that cannot be read")
-    variable = parser.tokens[end + 1].text
-    parser.at = end + 2
-    return _bound_by("int", variable, lower, upper, inner)
-
-
-def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> Node:
-    """The operator with its letter renamed, so that its name makes no difference."""
-    own = f"bound {sum(part.op == 'big' for part in walk(body))}"
-    body = renamed(body, {letter: symbol(own)})
-    return Node("big", (lower, upper, body), (name, own if letter else ""))
-
-
-def _is_differential(parser: Parser, at: int) -> bool:
-    following = parser.tokens[at + 1 : at + 2]
-    return parser.tokens[at].text == "d" and bool(following) and following[0].kind in ("let", "cmd")
-
-
-_CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
-_INVERSES = {name: "arc" + name for name in "sin cos tan cot sec csc sinh cosh tanh".split()}
-_SPECIAL: dict[str, Callable[[Parser], Node]] = {
-    r"\frac": _fraction,
-    r"\sqrt": _root,
-    r"\usqrt": _plain_root,
-    r"\cbrt": _cube_root,
-    r"\binom": _binomial,
-    r"\binomial": _binomial_call,
-    r"\abs": _named("abs"),
-    r"\floor": _named("floor"),
-    r"\ceil": _named("ceil"),
-    r"\lfloor": _named("floor", r"\rfloor"),
-    r"\lceil": _named("ceil", r"\rceil"),
-    r"\langle": _angle_brackets,
-    r"\mathbb": _number_set,
-    r"\sum": _big("sum"),
-    r"\prod": _big("prod"),
-    r"\int": _big("int"),
-    r"\lim": _big("lim"),
-    r"\euro": _currency,
-}

@@ -2,7 +2,7 @@ r"""Vectors by unit vectors: `2\mathbf i-3\mathbf j` is the tuple (2,-3)."""
 
 from fractions import Fraction
 
-from plaudit.answers._tree import I, Node, letters, number, renamed, symbol, walk
+from plaudit.answers._tree import I, Node, letters, number, renamed, symbol
 from plaudit.answers._values import exact
 
 
@@ -38,6 +38,3 @@ def _with_letter(node: Node) -> Node:
 
 def _at(node: Node, values: dict[str, int]) -> Fraction | None:
     return exact(renamed(node, {name: number(value) for name, value in values.items()}))
-
-
-__all__ = ["unit_vector", "walk"]
