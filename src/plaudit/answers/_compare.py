@@ -4,7 +4,7 @@ Each kind has its own comparer; this module only finds the one that is asked.
 """
 
 from plaudit.answers._conditions import Given
-from plaudit.answers._equations import same_equation
+from plaudit.answers._equations import is_identity, same_equation
 from plaudit.answers._expressions import same_expression
 from plaudit.answers._families import same_members
 from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
@@ -164,7 +164,7 @@ class _Comparison:
     def _gold_equation(self, gold: Node, answer: Node) -> Found:
         value = without_name(gold)
         if value.op == "rel":
-            if value == gold and letters(gold) and r"\approx" not in gold.val:
+            if value == gold and letters(gold) and not is_identity(gold):
                 return self._equation(gold, answer)
             return self._gold_chain(value, answer)
         if letters(value) and "pm" in ops(value) and any(p.op == "rel" for p in walk(answer)):

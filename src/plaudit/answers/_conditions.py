@@ -11,6 +11,7 @@ _FREE_WORDS = frozenset(
     "where for with such given over measured all any every each is are an a the that be some and"
     " arbitrary integer integers real number numbers constant constants value values".split()
 )
+_EVERY = ("all", "any", "every", "each")
 _CASE_WORDS = frozenset("if when unless otherwise even odd depending except not".split())
 
 
@@ -54,11 +55,16 @@ def without_condition(
 
 def limits(condition: list[Token]) -> list[str]:
     """The words and numbers of a condition that say more than which letters there are."""
-    return [
-        token.text.lower()
-        for token in condition
-        if token.kind in ("word", "num") and token.text.lower() not in _FREE_WORDS
-    ]
+    found: list[str] = []
+    quantified = [t.text.lower() for t in condition[:2]] in (["for", word] for word in _EVERY)
+    if quantified:
+        return found  # of which letters it holds is no limit
+    for token in condition:
+        if token.text == r"\in":
+            break  # the set of numbers that a letter is from
+        if token.kind in ("word", "num") and token.text.lower() not in _FREE_WORDS:
+            found.append(token.text.lower())
+    return found
 
 
 def integers_named(part: list[Token], said: bool) -> frozenset[str] | None:

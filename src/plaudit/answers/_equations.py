@@ -7,6 +7,7 @@ import itertools
 import random
 from typing import Any
 
+from plaudit.answers._expressions import identical
 from plaudit.answers._numbers import DIGITS
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._rules import Found, Outcome, different, equal
@@ -39,6 +40,19 @@ def same_equation(gold: Node, answer: Node) -> Found:
         return _by_solutions(mine[0], yours[0], names)
     except TooLargeError:
         return Found(Outcome.LIMIT, "values that are too large")
+
+
+def is_identity(equation: Node) -> bool:
+    r"""Whether an equation holds for all values of its letters: a chain of equal things.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> is_identity(read_tree("(x+1)^2=x^2+2x+1")[0]), is_identity(read_tree("x^2=2x")[0])
+    (True, False)
+    """
+    if r"\approx" in equation.val:
+        return True
+    first, *others = equation.args
+    return all(identical(first, side).equal for side in others)
 
 
 def _differences(equation: Node) -> list[Node]:

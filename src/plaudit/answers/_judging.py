@@ -29,6 +29,8 @@ from plaudit.answers._verdict import AnswerVerdict
 _SHORT_TEXT = 3
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
+_GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
+_CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ORDER = (
     Outcome.EQUAL, Outcome.UNSOLVED, Outcome.SEVERAL, Outcome.RETRACTED, Outcome.UNDECIDED,
@@ -76,7 +78,10 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
         same = undressed(final.text) == undressed(gold)
         kind, found = "number", equal("the same text") if same else Found(Outcome.LIMIT, str(error))
     symbolic = (
-        found.outcome is Outcome.UNDECIDED and _is_symbolic(gold) and _is_symbolic(final.text)
+        found.outcome is Outcome.UNDECIDED
+        and found.how != _CONDITIONS
+        and _is_symbolic(gold)
+        and _is_symbolic(final.text)
     )
     mine, yours = _shown(final.text, kind), _shown(gold, kind)
     return AnswerVerdict(
@@ -98,7 +103,8 @@ def _shown(text: str, kind: str) -> str:
         tree = _tree(text, kind == "number")
     except TooLargeError:
         return ""
-    said = "" if tree is None else shown(tree.node)
+    plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
+    said = "" if tree is None or plain else shown(tree.node)
     return "" if said.replace(" ", "") == text.replace(" ", "") else said
 
 
@@ -138,11 +144,13 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
             if final.where == "line":
                 return Found(Outcome.NO_ANSWER)
             return different("words, where the gold is a formula")
+        if _GOES_ON.search(text):
+            return different("a series that goes on")
         return Found(Outcome.UNDECIDED, "a formula that cannot be read")
     integers = tree.given.integers | answer.given.integers if tree.given.integers else frozenset()
     found = compare(tree.node, answer.node, rules, Given(integers))
     if found.equal and tree.given.conditions != answer.given.conditions:
-        return Found(Outcome.UNDECIDED, "conditions that differ")
+        return Found(Outcome.UNDECIDED, _CONDITIONS)
     return found
 
 

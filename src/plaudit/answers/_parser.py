@@ -86,7 +86,7 @@ class Parser(TokenStream):
                     product = Node("dots", (product,))
                     continue
                 product = times(product, self.factor())
-            elif token.text in _OVER:
+            elif token.text in _OVER or (token.text == ":" and self.depth > 1):
                 self.at += 1
                 product = Node("div", (product, self.factor()))
             elif token.text in (r"\mod", r"\pmod"):

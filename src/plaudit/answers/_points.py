@@ -115,6 +115,11 @@ class _Evaluation:
             raise UndefinedError("a division by zero")
         return top / bottom
 
+    def _ratio(self, node: Node) -> Value:
+        if len(node.args) != 2:
+            raise UndefinedError("a ratio of several terms")
+        return self._div(node)
+
     def _pct(self, node: Node) -> Value:
         return self.value(node.args[0]) / 100
 

@@ -5,7 +5,6 @@ from plaudit.answers._values import exact
 
 _LONGEST = 200
 _SIGNS = {
-    "add": " + ",
     "mul": "*",
     "div": "/",
     "pow": "^",
@@ -65,7 +64,9 @@ def _text(node: Node) -> str:
             return " ± ".join(parts) if len(parts) > 1 else f"± {parts[0]}"
         case "group":
             return parts[0]
-        case "add" | "mul" | "div" | "pow" | "ratio" | "cup" | "cap" | "setminus" | "list":
+        case "add":
+            return _sum(node, parts)
+        case "mul" | "div" | "pow" | "ratio" | "cup" | "cap" | "setminus" | "list":
             return _SIGNS[node.op].join(map(_grouped, node.args, parts))
     return f"{node.val if isinstance(node.val, str) else node.op}({', '.join(parts)})"
 
@@ -84,6 +85,14 @@ def _number(node: Node) -> str | None:
 
 def _grouped(node: Node, text: str) -> str:
     return f"({text})" if node.op in ("add", "rel", "pm") else text
+
+
+def _sum(node: Node, parts: list[str]) -> str:
+    text = parts[0]
+    for term, part in zip(node.args[1:], parts[1:], strict=True):
+        minus = part.startswith("-") and term.op in ("neg", "num", "mul", "div")
+        text += f" - {part[1:]}" if minus else f" + {part}"
+    return text
 
 
 def _relation(node: Node, parts: list[str]) -> str:

@@ -64,6 +64,6 @@ class AnswerVerdict:
 
 
 def _shown(text: str, read: str) -> str:
-    text = " ".join(text.split())
+    text = " ".join(text.split()).rstrip(".")
     short = text if len(text) <= 80 else text[:77] + "..."
     return f"{short} (read as {read})" if read else short

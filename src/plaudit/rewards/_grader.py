@@ -9,8 +9,6 @@ import os
 import re
 import threading
 import time
-import urllib.error
-import urllib.request
 from collections import OrderedDict
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
@@ -167,6 +165,8 @@ class Grader:
         return asked
 
     def _said(self, question: Question, seconds: float) -> str:
+        import urllib.request  # who asks no model need not load it
+
         data = {
             "question": question.question,
             "correct_answer": question.gold,
