@@ -664,6 +664,344 @@ UNSOLVED = r"""
 ! 5 | 4 \text{ to } 6
 """
 
+NOTATION = r"""
+= \frac{1}{2}x | 0.5x
+= x^2+y^2 | x² + y²
+= \frac{x}{y} | x/y
+= \sqrt{x^2+1} | sqrt(x^2+1)
+= \sqrt{x^2+1} | (x^2+1)^(1/2)
+= \sqrt{x^2+1} | √(x²+1)
+= e^{-x} | exp(-x)
+= e^{-x} | e^-x
+= e^{-x} | 1/e^x
+= \ln(x) | ln x
+= \log_2(x) | log_2(x)
+= \sin^2(x) | (sin x)^2
+= \sin^2 x | sin^2(x)
+= |x| | abs(x)
+= \pi r^2 | pi*r^2
+= \pi r^2 | πr²
+= \frac{\pi}{6} | pi/6
+= 10^{-3} | 0.001
+= 10^{-3} | 1e-3
+= \infty | infinity
+= \infty | ∞
+= -\infty | -infinity
+= +\infty | \infty
+! \infty | -\infty
+= \frac{3}{8} | 3 / 8
+= \theta | θ
+= 2x\sin x | 2x sin(x)
+= 2x\sin x | 2*x*sin(x)
+= x^{10} | x^10
+= x_1 | x_{1}
+= 3\sqrt{2} | 3*sqrt(2)
+= 3\sqrt{2} | 3√2
+= \sqrt[3]{5} | cbrt(5)
+= \sqrt[3]{5} | ∛5
+= \sqrt[3]{5} | 5^{\frac{1}{3}}
+= \frac{a+b}{2} | (a+b)/2
+! \frac{a+b}{2} | a+b/2
+! e^{-x} | e^x
+! \frac{x}{y} | y/x
+= 5 | \left(5\right)
+= 5 | \displaystyle 5
+= 5 | \boldsymbol{5}
+= 5 | \textbf{5}
+= 5 | $5$
+= 5 | \(5\)
+= 5 | \[5\]
+= 5 | 5\,
+= 5 | \quad 5
+= 5 | {{5}}
+= 5 | ~5
+= \frac{1}{2} | \dfrac12
+= \frac{1}{2} | \frac 1 2
+= \frac{1}{2} | \frac{1}2
+= \frac{1}{2} | \frac1{2}
+= \frac{1}{2} | \cfrac{1}{2}
+= \frac{1}{2} | 1\over2
+= \frac{1}{2} | ^1/_2
+= \sqrt{3} | \sqrt 3
+= 2\cdot 10^5 | 200000
+= (1,2) | \big(1,2\big)
+= (1,2) | \left( 1 , 2 \right)
+= x\le 3 | x\leq3
+= x\ge 3 | 3\le x
+= \{1,2\} | \lbrace 1,2 \rbrace
+= \alpha | \alpha.
+= ab | a b
+= ab | a\cdot b
+= ab | a \times b
+= ab | a*b
+= 1000 | 1,000.00
+= 1000 | 1{,}000
+= 1000 | 1000.
+= 0.25 | .25
+= -0.25 | -.25
+= 1000000 | 10^{6}
+= 1000000 | 1 million
+= 2500000 | 2.5 million
+= 0 | -0
+= 0 | 0.0
+= \frac{1}{7} | 0.\overline{142857}
+= 0.\overline{9} | 1
+= \frac{7}{3} | 2\tfrac13
+= \frac{7}{3} | 2 \frac{1}{3}
+= 3.5 | 3 \frac{1}{2}
+! \frac{7}{3} | 2\cdot\frac13
+= 1.5\times 10^{-3} | 0.0015
+= 1.5\times 10^{-3} | 1.5*10^-3
+= 1.5\times 10^{-3} | 1.5 x 10^{-3}
+= 2^{1/2} | \sqrt2
+= 7 | 7 \text{ (seven)}
+= 42 | \text{forty-two}
+= 5 | +5
+= 12 | 12 \text{ ways}
+= 12 | \text{12 ways}
+= 12 | 12 ways
+= 3 | \text{three}
+= 3 | x \approx 3
+! 3 | x < 3
+= 5 | \text{Answer: } 5
+= 5 | n = 5
+= 5 | \text{the value is } 5
+"""
+
+FAMILIES_CURVES_RATIOS_BASES = r"""
+= -\infty | -infinity
+= \frac{1}{2} | 1\over2
+= \frac12 | ¹⁄₂
+= 1000000 | 1 million
+= 2500000 | 2.5 million dollars
+= 1.5\times 10^{-3} | 1.5 x 10^{-3}
+= 7 | 7 \text{ (seven)}
+= y=Ce^{-x}+x-1 | y=x-1+Ce^{-x}
+= y=Ce^{-x}+x-1 | y = x - 1 + ce^{-x}
+= y = \frac{C}{x} | y = \frac{K}{x}
+= y = \frac{C}{x} | xy=C
+= x^2+y^2=C | x^2+y^2=K
+= \ln|x|+C | \ln|x|+C_1
+= \ln|x|+C | \ln|2x|+C
+= \frac{x^3}{3}+C | \frac13x^3+C
+= \frac{x^3}{3}+C | \frac{x^3+C}{3}
+= \tan x + C | C + \tan x
+= 2\sqrt{x}+C | 2x^{1/2}+C
+= \arctan x+C | -\operatorname{arccot}x+C
+= y=C_1e^{-x}+C_2xe^{-x} | y=(A+Bx)e^{-x}
+= y=C_1\cos2x+C_2\sin2x | y = A\cos 2x + B\sin 2x
+! y=C_1e^{-x}+C_2xe^{-x} | y=C_1e^{-x}
+! y = C_1 e^{x} + C_2 | y=Ce^x
+= x = n\pi | x = \pi n, n \in \mathbb{Z}
+= x=\frac{\pi}{2}+n\pi, n\in\mathbb Z | x=\frac{(2n+1)\pi}{2}, n\in\mathbb{Z}
+= x=(-1)^n\frac{\pi}{6}+n\pi | x=\frac{\pi}{6}+2n\pi, \frac{5\pi}{6}+2n\pi
+= x = 45^\circ + 180^\circ n | x = \frac{\pi}{4} + n\pi
+= 3k, k \in \mathbb{Z} | 3n, n \in \mathbb{Z}
+= n=4k+3 \text{ for integer } k | n=4k-1, k\in\mathbb{Z}
+! 3k, k \in \mathbb{Z} | 6n, n \in \mathbb{Z}
+! a_n = 3n-2 | a_n=3n+1
+! a_n = 2^{n} | a_n=2^{n-1}
+= a_n = 2^{n-1} | \frac{2^n}{2}
+= (x-2)^2+(y+3)^2=25 | (x-2)^2+(y+3)^2=5^2
+= (x-2)^2+(y+3)^2=25 | x^2 + y^2 - 4x + 6y - 12 = 0
+= y = \frac{1}{2}x - 3 | x-2y=6
+= y = \frac{1}{2}x - 3 | x - 2y - 6 = 0
+= y = \frac{1}{2}x - 3 | \frac12x-3
+= y=3 | y-3=0
+= x+2y+3z=6 | \frac{x}{6}+\frac{y}{3}+\frac{z}{2}=1
+= \frac{x-1}{2}=\frac{y}{3} | 3x-2y-3=0
+= y=x^2-4x+7 | y = (x-2)^2+3
+= x=y^2 | y^2=x
+= |x|+|y|=1 | |y|+|x|=1
+= y=2^x | x=\log_2 y
+= r = 4\sin\theta | r=4\sin(\theta)
+= x^2=4 | x^2-4=0
+! y=x^2 | y=x^2+1
+! x+y=1 | x-y=1
+! y=\sqrt{x} | y^2=x
+! \frac{x^2}{4}+y^2=1 | \frac{x^2}{2}+y^2=1
+! (x-2)^2+(y+3)^2=25 | (x+2)^2+(y-3)^2=25
+! y=3 | x=3
+= 3:5 | 3 : 5
+= 3:5 | 0.6
+= 3:5 | \frac{3}{5}
+= 3:5 | 6:10
+= 3:5 | 3\text{ to }5
+= 1:1 | 1
+= 2:3:4 | 4:6:8
+= 2:3:4 | \frac12:\frac34:1
+= 7:4 | 1.75:1
+! 3:5 | 5:3
+! 3:5 | 3.5
+! 2:3:4 | 2:3
+= 2102_3 | 2102_{3}
+= 2102_3 | 2102_{\text{three}}
+= 2102_3 | (2102)_3
+= 2102_3 | 2102_{(3)}
+= 2102_3 | 2102 (base 3)
+= 2102_3 | 2102 in base 3
+= 2102_3 | 2102_{base 3}
+= 2102_3 | N = 2102_3
+= A3F_{16} | a3f_{16}
+= A3F_{16} | \text{A3F}_{16}
+= A3F_{16} | \mathrm{A3F}_{16}
+= 110.01_2 | 110.01_{2}
+= 46_8 | 46_{\text{eight}}
+= 11_2 | 011_2
+! 2102_3 | 2102
+! 2102_3 | 65
+! 2102_3 | 2102_4
+! 2102_3 | 2012_3
+! 65 | 2102_3
+= 10_{10} | 10
+"""
+
+TIMES_UNITS_TUPLES_LISTS = r"""
+= 3:45 p.m. | 15:45
+= 3:45 p.m. | 3:45 PM
+= 3:45 p.m. | 3:45pm
+= 3:45 p.m. | 3.45 p.m.
+= 3:45 p.m. | 3{:}45 \text{ p.m.}
+= 3:45\text{ p.m.} | 3:45 \text{ PM}
+= 3:45 \text{ in the afternoon} | 3:45 p.m.
+= 12:30 a.m. | 0:30
+= 12:30 a.m. | 00:30
+= 12 noon | 12:00 p.m.
+= noon | 12 p.m.
+= midnight | 12:00 a.m.
+= midnight | 0:00
+= 8 a.m. | 8:00 a.m.
+= 8 AM | 08:00
+= 8 \text{ o'clock} | 8 o'clock
+! 3:45 p.m. | 3:54 p.m.
+! 3:45 p.m. | 3:45 a.m.
+! 8 a.m. | 20:00
+= March 14 | 14 March
+= March 14 | Mar 14
+= March 14 | March 14th
+= March 14 | the 14th of March
+= March 14, 2015 | 14/03/2015
+= March 14, 2015 | 2015-03-14
+= March 14, 2015 | 14 March 2015
+= March 14, 2015 | Mar. 14, 2015
+= March 2015 | Mar 2015
+= Saturday, March 14, 2015 | March 14, 2015
+= Wednesday | \text{Wednesday}
+= Wednesday | on Wednesday
+= Wednesday | Wed
+= 753 BC | 753 B.C.
+= 753 BC | 753 BCE
+! 753 BC | 753
+! March 14 | March 15
+! March 14, 2015 | March 14, 2016
+! Wednesday | Thursday
+= 21st century | 21st century
+= February | Feb
+= 1 hour 30 minutes | 90 minutes
+= 1 hour 30 minutes | 1.5 hours
+= 90 \text{ minutes} | 1 \text{ hour } 30 \text{ minutes}
+= 2 \text{ weeks} | 14 \text{ days}
+! 1 hour 30 minutes | 1.3 hours
+= 60 \text{ mph} | 60 \text{ miles per hour}
+= 60 \text{ mph} | 60 \text{ mi/h}
+= 5 \text{ cm} | 50 \text{ mm}
+= 5 \text{ cm} | 5\text{ cm.}
+= 5 \text{ cm} | 5\,\text{cm}
+= 5\text{ cm} | 5 centimetres
+= 5\ \text{cm}^3 | 5\ \text{mL}
+= 5\ \text{cm}^3 | 5 \text{ cubic centimeters}
+= 5\ \text{m}^2 | 5 \text{ m}^{2}
+= 5\ \text{m}^2 | 5\text{ m²}
+= 5\ \text{m}^2 | 5 m^2
+= 5\ \Omega | 5 \text{ ohms}
+= 20^\circ\text{C} | 20
+= 20^\circ\text{C} | 20 ^\circ C
+= 20 °C | 20 degrees Celsius
+! 20^\circ\text{C} | 20^\circ\text{F}
+= 1500 \text{ W} | 1.5 \text{ kW}
+= 3.0\times10^8 \text{ m/s} | 3\times10^8 \text{ m s}^{-1}
+= \$1{,}250 | 1250
+= \$1,250.00 | \$1250
+= \$1{,}250 | 1{,}250\text{ dollars}
+= 75 cents | \$0.75
+= 0.75 \text{ dollars} | 75¢
+= 50 \text{ people} | 50
+= 6 \text{ units} | 6
+= 6 \text{ sq. units} | 6
+= 6 \text{ square units} | 6 \text{ units}^2
+= 4\text{ dozen} | 48
+= 100 | 100\text{ km}
+! 100 \text{ km} | 100 \text{ miles}
+! 100 \text{ km} | 100 \text{ m}
+! \$5 | £5
+! 5 \text{ cm} | 5 \text{ in}
+= 72^\circ | 72 \text{ degrees}
+= 72^\circ | 72^{\text{o}}
+= 72^\circ | 72^o
+= 72^\circ | \frac{2\pi}{5}
+= 72^\circ | m\angle ABC=72^\circ
+= 72^\circ | \angle B = 72
+= 0.5\text{ rad} | 0.5
+= \frac{\pi}{2} | 90^{\circ}
+= \frac{\pi}{2} | \frac{\pi}{2}\text{ rad}
+= 36.87^\circ | 36.9^\circ
+= 12^\circ30' | 12.5^\circ
+= 12^\circ 30' | 12^\circ30'0''
+= 12^{\circ}30^{\prime} | 12.5^{\circ}
+! 72^\circ | 72 \text{ radians}
+! 72^\circ | 72'
+! \frac{\pi}{2} | 90
+= (x,y) = (3,-1) | x = 3, y=-1
+= (3,-1) | x=3 \text{ and } y=-1
+= (3,-1) | \left(3,\ -1\right)
+= (3,-1) | [3,-1]
+= (3,-1) | \begin{bmatrix} 3 \\ -1 \end{bmatrix}
+= (3,-1) | A(3,-1)
+= (3,-1) | \overrightarrow{AB} = (3,-1)
+= (3,-1) | \vec{v} = \langle 3, -1 \rangle
+= (3,-1) | 3\mathbf{i} - \mathbf{j}
+= (3,-1) | 3\hat{i}-\hat{j}
+= (3,-1,2) | 3\mathbf{i} - \mathbf{j} + 2\mathbf{k}
+= \left(\frac{1}{2},2\right) | (1/2, 2)
+! (3,-1) | (-1,3)
+! (3,-1) | \{3,-1\}
+! (3,-1) | 3
+= \{1,2,3\} | \{3,1,2\}
+= \{1,2,3\} | 1,2,3
+= \{1,2,3\} | \{1, 2, 3\}.
+= \{1,2,3\} | x \in \{1,2,3\}
+= \{1,2,3\} | [1,2,3]
+= -1, 3 | x = -1 \text{ or } x = 3
+= -1, 3 | x=-1,3
+= -1, 3 | x_1 = -1, x_2 = 3
+= -1, 3 | x \in \{-1, 3\}
+= -1, 3 | -1 \text{ and } 3
+= -1, 3 | -1; 3
+= -1, 3 | \text{either } -1 \text{ or } 3
+= -1, 3 | x=3\lor x=-1
+= -1 \text{ and } 3 | 3, -1
+= 2\pm\sqrt3 | 2+\sqrt{3},\ 2-\sqrt{3}
+= 2\pm\sqrt3 | x = 2 \pm \sqrt{3}
+= x=2\pm\sqrt3 | 2\pm\sqrt{3}
+= \pm1, \pm2 | -2,-1,1,2
+= \pm i | i, -i
+= a=2, b=3 | b=3, a=2
+= a=2, b=3 | (2,3)
+= a=2, b=3 | (a,b)=(2,3)
+= a=2, b=3 | a=2 \text{ and } b=3
+= (1,1), (2,4) | (2,4), (1,1)
+= (1,1), (2,4) | \{(1,1),(2,4)\}
+= (1,1), (2,4) | (x,y)=(1,1),(2,4)
+= (1,1), (2,4) | (1,1) \text{ or } (2,4)
+! -1, 3 | -1
+! -1, 3 | -1, 3, 5
+! -1,3 | (3,-1)
+! a=2, b=3 | a=3, b=2
+! \{1,2,3\} | \{1,2\}
+! 2\pm\sqrt3 | 2+\sqrt3
+! (1,1), (2,4) | (1,1)
+"""
+
 TABLES = {name: table for name, table in dict(globals()).items() if name.isupper()}
 
 

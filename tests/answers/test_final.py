@@ -1,8 +1,9 @@
 """Which part of a completion is its final answer."""
 
 import pytest
+from completions import COMPLETIONS
 
-from plaudit.answers import final_answer
+from plaudit.answers import final_answer, judge_answer
 
 
 @pytest.mark.parametrize(
@@ -102,3 +103,9 @@ def test_what_is_taken_back_is_no_answer(after: str) -> None:
 )
 def test_a_remark_takes_nothing_back(after: str) -> None:
     assert not final_answer(f"It is \\boxed{{5}}. {after}").retracted
+
+
+@pytest.mark.parametrize(("gold", "text", "right"), COMPLETIONS)
+def test_a_completion_is_judged_by_its_final_answer(gold: str, text: str, right: int) -> None:
+    verdict = judge_answer(text, [gold])
+    assert verdict.right is bool(right), verdict.why

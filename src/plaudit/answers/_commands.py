@@ -66,9 +66,10 @@ def _currency(parser: Parser) -> Node:
 
 
 def _number_set(parser: Parser) -> Node:
-    parser.expect("{")
+    braced = parser.accept("{")
     name = parser.next().text
-    parser.expect("}")
+    if braced:
+        parser.expect("}")
     sign = ""
     if parser.peek().text in ("^", "_"):
         parser.at += 1

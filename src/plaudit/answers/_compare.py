@@ -82,7 +82,8 @@ class _Comparison:
         if items is not None:
             if len(items) == 1:
                 return self.compare(gold, items[0])
-            return self._several(gold, items)
+            family = self._family([gold], items)
+            return self._several(gold, items) if family is None else family
         if gold.op == "base" or answer.op == "base":
             return different("another base" if answer.op == gold.op else "a base on one side only")
         if gold.op == "numbers" or answer.op == "numbers":
@@ -131,7 +132,7 @@ class _Comparison:
     def _chain(self, gold: Node, answer: Node) -> Found:
         """A chain of equal things is one answer, where each of its members is the gold."""
         members = list(answer.args)
-        while len(members) > 1 and is_name(members[0]) and not _is_value_letter(gold, members[0]):
+        while len(members) > 1 and is_name(members[0]) and members[0] != gold:
             members = members[1:]
         if len(members) == 1:
             return self.compare(gold, members[0])
@@ -187,12 +188,14 @@ class _Comparison:
             names = gold.args[0].val, answer.args[0].val
             if names[0] != names[1] and set(names) <= {"x", "y", "z"}:
                 return different("another letter")
+        if other is answer and answer.op == "rel" and letters(answer) == letters(gold):
+            return self._equation(gold, answer)
         return self.compare(value, answer)
 
     def _named_expression(self, gold: Node, value: Node, answer: Node) -> Found:
         found = elements(answer)
         if found is not None and len(found) > 1:
-            return self._several(gold, found)
+            return self._family([value], found) or self._several(gold, found)
         if answer.op != "rel":
             return self.compare(value, answer)
         if not set(answer.val) <= _CHAIN:
@@ -307,6 +310,8 @@ class _Comparison:
         stripped = _plain(without_name(answer))
         stripped = as_vector(stripped) or stripped
         if stripped.op == "tuple" and not all(item.op == "tuple" for item in items):
+            if stripped.val == "[]" and len(stripped.args) > 2:
+                return self.inside()._matched(items, list(stripped.args))
             if gold.op == "set":
                 return different("a tuple, where the gold is a set")
             return self._ordered([without_name(item) for item in items], list(stripped.args))
@@ -323,12 +328,16 @@ class _Comparison:
         if values is not None:
             items = [without_name(item) for item in items]
             others = [without_name(item) for item in others]
-        family = same_members(
+        return self._family(items, others) or self.inside()._matched(items, others)
+
+    def _family(self, items: list[Node], others: list[Node]) -> Found | None:
+        """Whether families of values, over all integers, have the same members."""
+        same = same_members(
             [without_name(i) for i in items], [without_name(o) for o in others], self.given.integers
         )
-        if family is not None:
-            return equal("the members of both families") if family else different("their members")
-        return self.inside()._matched(items, others)
+        if same is None:
+            return None
+        return equal("the members of both families") if same else different("their members")
 
     def _matched(self, items: list[Node], others: list[Node]) -> Found:
         """Whether each element of one is one of the other, in any order."""
@@ -378,11 +387,6 @@ def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
 
 def _without_unit(node: Node) -> Node:
     return node.args[0] if node.op == "unit" else node
-
-
-def _is_value_letter(gold: Node, name: Node) -> bool:
-    """Whether a letter on the left is itself the gold: gold x, answer x = y."""
-    return gold == name
 
 
 def _terms(node: Node) -> list[Node] | None:

@@ -80,7 +80,7 @@ def integers_named(part: list[Token], said: bool) -> frozenset[str] | None:
         return about
     if r"\in" in texts and about:
         domain = texts[texts.index(r"\in") + 1 :]
-        if domain[:1] == [r"\mathbb"] and domain[2:3] in (["Z"], ["N"]):
+        if domain[:1] == [r"\mathbb"] and {"Z", "N"} & set(domain[1:3]):
             return about
         if domain[:1] in (["Z"], ["N"]) and len(domain) < 4:
             return about

@@ -15,7 +15,10 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _NAMED_TIMES = {"noon": 12 * 3600, "midday": 12 * 3600, "midnight": 0}
-_TIME_WORDS = re.compile(r"\b(?:time|clock|o'clock|a\.?m\.?|p\.?m\.?|when)\b", re.IGNORECASE)
+_PARTS_OF_THE_DAY = (
+    (re.compile(r"\s*+in the morning$", re.IGNORECASE), " a.m."),
+    (re.compile(r"\s*+(?:in the (?:afternoon|evening)|at night)$", re.IGNORECASE), " p.m."),
+)
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _WORDS = re.compile(r"[a-z]++|\d++")
@@ -54,6 +57,8 @@ def read_clock(text: str) -> Clock | None:
         re.sub(r"\s*+:\s*+", ":", _plain(text)).strip().rstrip(".") if ":" in text else _plain(text)
     )
     text = re.sub(r"^(?:at|about|around)\s++", "", text.strip(), flags=re.IGNORECASE)
+    for pattern, half in _PARTS_OF_THE_DAY:
+        text = pattern.sub(half, text)
     text = re.sub(r"^12(?::00)?\s++(?=noon$|midnight$|midday$)", "", text, flags=re.IGNORECASE)
     if text.lower().rstrip(".") in _NAMED_TIMES:
         return Clock(_NAMED_TIMES[text.lower().rstrip(".")], True)
@@ -114,6 +119,9 @@ def read_date(text: str) -> Date | None:
     iso = _ISO.fullmatch(text)
     if iso:
         return Date(int(iso[1]), int(iso[2]), int(iso[3]))
+    slashed = _NUMERIC.fullmatch(text)
+    if slashed:
+        return _slashed(*map(int, slashed.groups()))
     lowered = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text.lower())
     lowered = re.sub(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])", r"\1\2", lowered)
     lowered = lowered.replace("a.d.", "ad").replace("b.c.e.", "bc").replace("c.e.", "ad")
@@ -121,6 +129,13 @@ def read_date(text: str) -> Date | None:
     if not parts or len(parts) > 7 or not re.fullmatch(r"[\w\s,.'-]*+", lowered):
         return None
     return _from_words(parts)
+
+
+def _slashed(first: int, second: int, year: int) -> Date | None:
+    """14/03/2015 or 03/14/2015; None where either could be the month."""
+    if first > 12 >= second or first == second:
+        return Date(year, second, first)
+    return Date(year, first, second) if second > 12 >= first else None
 
 
 def _from_words(parts: list[str]) -> Date | None:
@@ -144,7 +159,7 @@ def _from_words(parts: list[str]) -> Date | None:
     if not month and not has_era:
         return Date(0, 0, 0, weekday) if weekday >= 0 and not numbers else None
     if len(numbers) > 2 or (not numbers and weekday < 0):
-        return Date(0, month, 0) if month and len(parts) == 1 and len(parts[0]) > 3 else None
+        return Date(0, month, 0) if month and len(parts) == 1 else None
     for place, digits in enumerate(numbers):
         value = int(digits)
         if (

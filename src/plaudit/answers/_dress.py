@@ -94,6 +94,10 @@ _ALIASES = {
     r"\tan^": r"\tan^", r"\overset": r"\overset",
 }  # fmt: skip
 _COMMAND = re.compile(r"\\[A-Za-z]++\*?")
+_SLANTED = re.compile(r"\^\{?(\d++)\}?\s*+/\s*+_\{?(\d++)\}?")
+_DEGREE_LETTER = re.compile(r"\^\s*+\{\s*+\\(?:text|mathrm|rm|textrm)\s*+\{?\s*+o\s*+\}?\s*+\}")
+_PLAIN_DEGREE = re.compile(r"(?<=\d)\^\{?o\}?(?![\w}])")
+_RAISED_PRIMES = re.compile(r"\^\s*+(?:\{\s*+)?('(?:\s*+')*+)(?:\s*+\})?")
 _STRAY_DOT = re.compile(r"(?<=[}\d])\.(?=\s*+[\])])")
 _FENCES = re.compile(r"```[a-z]*+|`")
 # Two stars between operands are a power; elsewhere they set a word in bold.
@@ -115,12 +119,15 @@ def undressed(text: str) -> str:
         text = _DOWN_RUN.sub(lambda run: "_{" + "".join(_DOWN[c] for c in run[0]) + "}", text)
         text = text.translate(_TABLE)
         text = unicodedata.normalize("NFKC", text)
+    text = _PLAIN_DEGREE.sub(r"^\\circ ", text)
+    text = _SLANTED.sub(r"\\frac{\1}{\2}", text)
     text = _STRAY_DOT.sub("", _BOLD.sub("", _FENCES.sub("", text)))
     if "\\" in text or "~" in text:
         text = _ROW_SPACING.sub(r"\\\\ ", text)
         text = _FACES.sub(" ", _SPACES.sub(" ", _GONE.sub("", text)))
+        text = _DEGREE_LETTER.sub(r"^\\circ ", text)
         text = _COMMAND.sub(lambda command: _ALIASES.get(command[0], command[0]), text)
-    return unwrapped(text)
+    return unwrapped(_RAISED_PRIMES.sub(r"\1", text))
 
 
 def _one_backslash(text: str) -> str:
@@ -147,6 +154,8 @@ def unwrapped(text: str) -> str:
     while before != text:
         before = text
         text = text.strip().rstrip("。;,").rstrip()
+        if text.endswith("\\") and not text.endswith("\\\\"):
+            text = text[:-1].rstrip()  # what is left of a space
         if text.endswith(".") and not text.endswith(("..", r"\.")):
             text = text[:-1].rstrip()
         for opening, closing in _WRAPPING:

@@ -8,10 +8,11 @@ import random
 from typing import Any
 
 from plaudit.answers._expressions import identical
+from plaudit.answers._families import constants_of
 from plaudit.answers._numbers import DIGITS
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._rules import Found, Outcome, different, equal
-from plaudit.answers._tree import Node, TooLargeError, letters
+from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol
 
 _TRIES = 40
 _COMMON = 6
@@ -31,6 +32,7 @@ def same_equation(gold: Node, answer: Node) -> Found:
     mine, yours = _differences(gold), _differences(answer)
     if len(mine) > 1 or len(yours) > 1:
         return _same_system(mine, yours)
+    yours[0] = _with_constants_of(mine[0], yours[0])
     names = sorted(letters(mine[0]) | letters(yours[0]))
     if not names or letters(mine[0]) != letters(yours[0]):
         return different("their letters")
@@ -58,6 +60,14 @@ def is_identity(equation: Node) -> bool:
 def _differences(equation: Node) -> list[Node]:
     sides = equation.args
     return [Node("add", (left, Node("neg", (right,)))) for left, right in itertools.pairwise(sides)]
+
+
+def _with_constants_of(gold: Node, answer: Node) -> Node:
+    """The answer with the gold's names for constants of integration: x^2 + y^2 = C."""
+    mine, yours = letters(gold) - letters(answer), letters(answer) - letters(gold)
+    if len(mine) == len(yours) == 1 and mine <= set(constants_of(gold)):
+        return renamed(answer, {next(iter(yours)): symbol(next(iter(mine)))})
+    return answer
 
 
 def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:

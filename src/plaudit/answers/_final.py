@@ -22,17 +22,19 @@ _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
     r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
     r"\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
-    r"(?:is\s*+:?|:|=|would\s++be|must\s++be|equals)|"
+    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|\bans\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
 )
 _BECAUSE = re.compile(
-    r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b", re.IGNORECASE
+    r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
+    r"|;\s(?=(?:note|hence|so|this|that|it|we|but|and)\b)",
+    re.IGNORECASE,
 )
 _SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
 _LEADING = re.compile(
-    r"^[\s*_]*+(?:so|thus|hence|therefore|finally|then|answer|final answer|and|we get|we have"
-    r"|it is)\b[\s,:*]*+",
+    r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer|and|we get|we have"
+    r"|it is)\b)[\s,:*]*+",
     re.IGNORECASE,
 )
 
@@ -45,8 +47,11 @@ _TAKEN_BACK = re.compile(
     r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|not true"
     r"|impossible)\b|\bI (?:have )?(?:made|see) (?:a|an|my)\b[^.]{0,30}?(?:mistake|error|slip)"
     r"|\bI (?:mis\w+|forgot|overlooked|missed|miscounted)\b|\bmy mistake\b|\bmy bad\b|\boops\b"
-    r"|\b(?:sorry|apologies|apologize)\b|\blet me (?:re|correct|fix|try again|start over)"
+    r"|\b(?:sorry|apologies|apologize)\b(?! for (?:the|any|being|a) (?:long|length|lengthy|delay))"
+    r"|\blet me (?:re|correct|fix|try again|start over)"
     r"|\bshould (?:actually |really |instead )?(?:be|have been)\b|\brather than\b|\bhmm+\b"
+    r"|\bor rather\b|\bstrike that\b|\bforget (?:what|that|my|this)\b|\bwithdraw\b"
+    r"|\bon reflection\b|\bwait,? no\b"
     r"|\bin fact,? (?:it is|it's|the answer) "
     r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
     re.IGNORECASE,
@@ -64,6 +69,10 @@ _CONFIRMED = re.compile(
     r"|as (?:before|found|above)|same (?:answer|result|value))\b",
     re.IGNORECASE,
 )
+
+
+_YES = re.compile(r"\byes\b[.,!]", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 
 
 class Final(NamedTuple):
@@ -204,9 +213,10 @@ def _last_line(text: str) -> Final:
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
     if not lines:
         return Final("", "")
-    if len(text) <= LONGEST_ANSWER and ("\\begin" in text or len(lines) == 1):
+    if len(text) <= LONGEST_ANSWER and "\\begin" in text:
         return Final(text.strip(), "line")
     line = _LEADING.sub("", lines[-1].strip().strip("*").strip())
+    line = line or lines[-1].strip()
     if len(line) > LONGEST_ANSWER:
         return Final("", "")
     return Final(line, "line")
@@ -222,7 +232,9 @@ def _is_retracted(after: str, answer: str) -> bool:
             last = found
     if last is None:
         return False
-    return not _CONFIRMED.search(_positive(after[last.end() :]))
+    rest = _positive(after[last.end() :])
+    says_yes = _YES.search(rest) and not _YES_OR_NO.search(answer)
+    return not says_yes and not _CONFIRMED.search(rest)
 
 
 def _positive(text: str) -> str:

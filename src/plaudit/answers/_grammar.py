@@ -14,8 +14,9 @@ from plaudit.answers._said import said_in_words
 from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
 from plaudit.answers._tokens import Token, tokens
 from plaudit.answers._tree import CannotReadError, Node, check_depth, number
-from plaudit.answers._units import read_unit
+from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._values import exact
+from plaudit.answers._vocabulary import SCALES
 
 RELATIONS = frozenset(
     [
@@ -41,7 +42,9 @@ RELATIONS = frozenset(
 )
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
-_LEADING_WORDS = frozenset("about approximately roughly exactly only just simply around".split())
+_LEADING_WORDS = frozenset(
+    "about approximately roughly exactly only just simply around either both".split()
+)
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
@@ -175,6 +178,9 @@ def _quantity(part: list[Token]) -> Node:
         return Node("unit", (value,), unit)
     if part[0].text == "-" and part[1:2] and part[1].text in _CURRENCIES:
         return Node("unit", (Node("neg", (_quantity(part[1:]).args[0],)),), read_unit([part[1]]))
+    letters = unit_in_letters(part)
+    if letters is not None:
+        return Node("unit", (_leading(part[:1])[0],), letters)
     value, rest = _leading(part)
     if not rest:
         return value
@@ -202,6 +208,8 @@ def _leading(part: list[Token]) -> tuple[Node, list[Token]]:
     """The expression at the start of the tokens, and what follows it."""
     parser = AnswerParser(list(part))
     value = parser.expression()
+    if parser.accept(r"\over"):
+        value = Node("div", (value, parser.expression()))
     return value, parser.tokens[parser.at :]
 
 
@@ -214,10 +222,19 @@ def _plain(part: list[Token]) -> Node:
 
 def _with_unit(value: Node, words: list[Token]) -> Node:
     said = [token.text.lower() for token in words]
+    if said and said[0] in SCALES:
+        scaled = exact(value)
+        if scaled is None:
+            raise CannotReadError("a scale of something else")
+        value, words, said = number(scaled * SCALES[said[0]]), words[1:], said[1:]
+        if not words:
+            return value
     if said in (["percent"], ["per", "cent"], ["%"], ["percentage", "points"]):
         return Node("pct", (value,))
     if said in (["degrees"], ["degree"], ["deg"]):
         return Node("deg", (value,))
+    if scale := temperature_scale(words, value.op == "deg"):
+        return Node("unit", (value.args[0] if value.op == "deg" else value,), scale)
     if said == ["dots"] or said == [r"\dots"]:
         raise CannotReadError("goes on")
     if said and said[0] in ("st", "nd", "rd", "th") and value.op == "num":

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
+from plaudit.answers._values import exact
 from plaudit.answers._vocabulary import INTEGER_LETTERS
 
 _DIGITS = 60
@@ -42,10 +43,18 @@ def says_interval(node: Node) -> bool:
     if node.op == "list":
         return all(item.op == "rel" for item in node.args) and any(map(says_interval, node.args))
     if node.op == "tuple" and len(node.args) == 2 and node.val != "<>":
+        if node.val == "[]" and _falls(node):
+            return False
         return node.val in ("(]", "[)", "[]") or any(
             part.op == "const" and part.val == "inf" for end in node.args for part in walk(end)
         )
     return False
+
+
+def _falls(node: Node) -> bool:
+    """Whether the second of two numbers is below the first: [3,-1] is a vector."""
+    low, high = (exact(end) for end in node.args)
+    return low is not None and high is not None and high < low
 
 
 def says_interval_or_pair(node: Node) -> bool:

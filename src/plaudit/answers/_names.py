@@ -6,6 +6,8 @@ from plaudit.answers._tokens import Token
 def is_name_of_value(side: list[Token]) -> bool:
     r"""Whether it is no product, but the name of a value: f(x), P(A), y'(x), \angle ABC, AB."""
     texts = [token.text for token in side]
+    if texts[:2] == ["m", r"\angle"]:
+        return True
     if texts[0] in (r"\angle", r"\triangle", r"\overline", r"\measuredangle", r"\Delta"):
         return True
     if side[0].kind in ("word",):

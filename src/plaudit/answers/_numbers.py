@@ -47,6 +47,9 @@ def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
 def same_value(one: Node, other: Node) -> bool:
     """Whether two values are equal, by as many digits as show that they are not."""
     low, high = shared_context(DIGITS), shared_context(MORE_DIGITS)
+    ends = value_at(one, low, {}), value_at(other, low, {})
+    if any(map(low.isinf, ends)):
+        return bool(ends[0] == ends[1])
     difference = abs(value_at(one, low, {}) - value_at(other, low, {}))
     return vanishes(difference, lambda: abs(value_at(one, high, {}) - value_at(other, high, {})))
 

@@ -22,7 +22,8 @@ _CLOSING = frozenset([")", "]", "}", r"\}", "|", r"\rangle", r"\rfloor", r"\rcei
 _NO_OPERAND = frozenset(
     r"\le \ge \ne \approx \in \notin \cup \cap \setminus \mid \equiv \cong \sim \to \implies \land"
     r" \lor \pm \mp \times \cdot \div \over \rangle \rfloor \rceil \mod \end \dots \pmod \propto"
-    r" \subset \subseteq \iff \perp \parallel \Rightarrow \Leftrightarrow \quad".split()
+    r" \cents \euro \pounds \yen \subset \subseteq \iff \perp \parallel \Rightarrow"
+    r" \Leftrightarrow \quad".split()
 )
 _APPLIED = frozenset("fgh")
 _CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
@@ -101,6 +102,8 @@ class Parser(TokenStream):
         if token.kind == "txt":
             return token.text in "ei"
         if token.kind == "op":
+            if token.text == "(" and self.peek(1).kind == "word":
+                return False  # a remark
             return token.text in ("(", "[", "{", r"\{") or (token.text == "|" and self.bars == 0)
         if token.kind == "num":
             return self.peek(-1).kind != "num" if self.at else True

@@ -5,12 +5,13 @@ r"""Numbers with what stands behind them: percent, degrees, units.
 """
 
 import re
+from fractions import Fraction
 from typing import NamedTuple
 
 from plaudit.answers._numbers import same_number
 from plaudit.answers._rules import Rules
 from plaudit.answers._tree import Node, letters, number, walk
-from plaudit.answers._units import UNITS, Unit
+from plaudit.answers._units import LETTERS, UNITS, Unit
 from plaudit.answers._values import exact
 
 _INVERSE = frozenset(["arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc"])
@@ -20,7 +21,6 @@ _ASKED_FOR_PERCENT = re.compile(
     r"(?:[a-z]{1,12} ){0,4}?percent|\bpercentage\b|\bwhat %",
     re.IGNORECASE,
 )
-_UNIT_LETTERS = frozenset("m s g h L J N W V A K".split())
 
 
 class _Peeled(NamedTuple):
@@ -88,13 +88,18 @@ def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
 
 def with_unit_letter(node: Node) -> Node:
     """A number times a letter that is a unit, `5 m`, as a quantity; anything else as it is."""
-    if node.op != "mul" or node.args[-1].op != "sym" or node.args[-1].val not in _UNIT_LETTERS:
+    if node.op != "mul" or node.args[-1].op != "sym":
         return node
-    rest = node.args[:-1]
+    letter, rest = node.args[-1].val, node.args[:-1]
     value = rest[0] if len(rest) == 1 else Node("mul", rest)
     if letters(value):
         return node
-    return Node("unit", (value,), UNITS[node.args[-1].val])
+    if value.op == "deg" and letter in ("C", "F"):
+        scale = "celsius" if letter == "C" else "fahrenheit"
+        return Node("unit", value.args, Unit(((scale, 1),), Fraction(1)))
+    if letter not in LETTERS and letter != "\\Omega":
+        return node
+    return Node("unit", (value,), UNITS[letter])
 
 
 def _hundredth(peeled: _Peeled) -> Node:

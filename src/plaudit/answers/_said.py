@@ -30,6 +30,7 @@ _SAID: dict[str, Node] = {
     EMPTY,
 )
 _ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
+_SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
 _PLAIN_WORDS = re.compile(r"[^a-z ]++")
 
 
@@ -42,7 +43,7 @@ def said_in_words(text: str) -> Node | None:
     if _ONE_WORD.fullmatch(text):
         raise CannotReadError("a word")
     words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
-    if "\\" in words or any(c.isdigit() for c in words):
+    if _SIGN.search(words) or any(c.isdigit() for c in words):
         return None
     words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
     if words in NUMBER_WORDS:

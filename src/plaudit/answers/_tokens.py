@@ -76,7 +76,7 @@ class _Scanner:
             at = self._take(match)
             if len(self.found) > MOST_TOKENS:
                 raise CannotReadError("too long")
-        return self.found
+        return _with_crosses(self.found)
 
     def _take(self, match: re.Match[str]) -> int:
         kind, text, end = str(match.lastgroup), match[0], match.end()
@@ -206,6 +206,16 @@ class _Scanner:
 
     def _after_number(self) -> bool:
         return bool(self.found) and (self.found[-1].kind == "num" or self.found[-1].text in ")}/")
+
+
+def _with_crosses(found: list[Token]) -> list[Token]:
+    """The tokens with an x between two numbers read as a times sign: 1.5 x 10^3."""
+    for place in range(1, len(found) - 1):
+        token = found[place]
+        numbers = found[place - 1].kind == found[place + 1].kind == "num"
+        if numbers and token.kind == "let" and token.text in "xX" and token.spaced:
+            found[place] = token._replace(kind="cmd", text=r"\times")
+    return found
 
 
 def _closing(text: str, start: int) -> int:

@@ -125,6 +125,7 @@ def _table() -> dict[str, Unit]:
 
 
 UNITS = _table()
+LETTERS = frozenset("m s g h L J N W V A K".split())  # units of one letter
 _POWER_WORDS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _UNITS_ALONE = frozenset(["unit", "units"])
 
@@ -157,6 +158,32 @@ def read_unit(tokens: list[Token]) -> Unit | None:
     ('red', 'apples')
     """
     return _UnitReader(tokens).read()
+
+
+def temperature_scale(words: list[Token], after_degrees: bool) -> Unit | None:
+    r"""The scale of a temperature: of `20^\circ C`, and of "20 degrees Celsius"."""
+    said = [token.text.lower() for token in words]
+    if said[:1] in (["degrees"], ["degree"]):
+        said, after_degrees = said[1:], True
+    if len(said) != 1 or not after_degrees:
+        return None
+    scale = {"c": "celsius", "f": "fahrenheit"}.get(said[0], said[0])
+    if scale not in ("celsius", "fahrenheit"):
+        return None
+    return Unit(((scale, 1),), Fraction(1))
+
+
+def unit_in_letters(part: list[Token]) -> Unit | None:
+    """The unit of a number that is followed by a space and letters: `5 m^2`, `10 m/s`."""
+    if len(part) < 3 or part[0].kind != "num" or not part[1].spaced:
+        return None
+    if any(t.kind != "let" and t.text not in "/^" and not t.text.isdigit() for t in part[1:]):
+        return None
+    if any(t.kind == "let" and t.text not in LETTERS for t in part[1:]):
+        return None
+    if not any(token.text in "/^" for token in part):
+        return None
+    return read_unit(part[1:])
 
 
 class _UnitReader:

@@ -46,6 +46,14 @@ NUMBER_WORDS |= {
     word: 10 * tens
     for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), start=3)
 }
+SCALES = {
+    "dozen": 12,
+    "hundred": 100,
+    "thousand": 1000,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
 # Words after a number that change what it says: they are never the name of what is counted.
 NO_NOUNS = frozenset(
     "not no nor or and if unless except least most less more greater fewer than over under above"
