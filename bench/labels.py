@@ -71,8 +71,9 @@ def as_row(pair: Row) -> Row:
 
 
 def key(row: Row) -> tuple[str, str, str]:
-    answer = row["answer"] if "answer" in row else row["completion"]
-    return row.get("set", ""), str(row["gold"]), answer[-60:]
+    """What tells a row from others: its end is as far as the list of disputed rows goes."""
+    text = row["completion"] if "completion" in row else row["answer"]
+    return row.get("set", ""), str(row["gold"]), text[-60:]
 
 
 def golds(row: Row) -> list[str]:

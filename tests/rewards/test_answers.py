@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -159,9 +160,10 @@ class Gullible(BaseHTTPRequestHandler):
         said = self._said(answer)
         status = 500 if "broken" in answer else 200
         reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": said}}]})
-        self.send_response(status)
-        self.end_headers()
-        self.wfile.write(reply.encode())
+        with suppress(BrokenPipeError):  # who asked may be gone
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(reply.encode())
 
     def _said(self, answer: str) -> str:
         if any(

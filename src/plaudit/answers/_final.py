@@ -33,8 +33,8 @@ _BECAUSE = re.compile(
 )
 _SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
 _LEADING = re.compile(
-    r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer|and|we get|we have"
-    r"|it is)\b)[\s,:*]*+",
+    r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer"
+    r"|and|we get|we have|it is)\b)[\s,:*]*+",
     re.IGNORECASE,
 )
 
@@ -76,7 +76,11 @@ _YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 
 
 class Final(NamedTuple):
-    """The final answer, and where it stood: box, tag, announced, line; "" where there is none."""
+    """The final answer, and where it stood: box, tag, announced, line; "" where there is none.
+
+    >>> final_answer("<answer>5</answer>").where
+    'tag'
+    """
 
     text: str
     where: str

@@ -13,7 +13,7 @@ from plaudit.answers._parser import Parser
 from plaudit.answers._said import said_in_words
 from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
 from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import CannotReadError, Node, check_depth, number
+from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number
 from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._values import exact
 from plaudit.answers._vocabulary import SCALES
@@ -178,9 +178,9 @@ def _quantity(part: list[Token]) -> Node:
         return Node("unit", (value,), unit)
     if part[0].text == "-" and part[1:2] and part[1].text in _CURRENCIES:
         return Node("unit", (Node("neg", (_quantity(part[1:]).args[0],)),), read_unit([part[1]]))
-    letters = unit_in_letters(part)
-    if letters is not None:
-        return Node("unit", (_leading(part[:1])[0],), letters)
+    spelt = unit_in_letters(part)
+    if spelt is not None:
+        return Node("unit", (_leading(part[:1])[0],), spelt)
     value, rest = _leading(part)
     if not rest:
         return value
@@ -244,6 +244,8 @@ def _with_unit(value: Node, words: list[Token]) -> Node:
     unit = read_unit(words)
     if unit is None:
         raise CannotReadError(f"words after a value: {' '.join(said)}")
+    if not unit.dimension and unit.nouns and letters(value):
+        raise CannotReadError("words after a letter")
     return Node("unit", (value,), unit)
 
 

@@ -21,6 +21,9 @@ class Reading:
     value: the text without its dress
     canonical: the same for texts that are written otherwise and say the same, as far as reading
         alone can tell: `\\frac{2}{4}` and `0.5` are both 1/2
+
+    >>> read("0.5").canonical
+    '1/2'
     """
 
     kind: str

@@ -35,6 +35,9 @@ class Rules:
     kind: what the dataset says that the gold is; None: read it from the gold
     choices: the texts of the options of a multiple-choice question
     question: the question, for what only it says
+
+    >>> Rules(rounding=False).tolerance is None
+    True
     """
 
     rounding: bool = True
@@ -46,7 +49,11 @@ class Rules:
 
 
 class Found(NamedTuple):
-    """An outcome, and what decided, for a person."""
+    """An outcome, and what decided, for a person.
+
+    >>> different("their units").equal
+    False
+    """
 
     outcome: Outcome
     how: str = ""
