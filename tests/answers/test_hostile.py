@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.answers import judge_answer
+from plaudit.answers import Outcome, judge_answer
 
 LONG = 3000
 BOMBS = [
@@ -45,8 +45,10 @@ GOLDS = ["4", r"\sqrt{2}", "x^2+1", "(1,2)", "1,2", "x<5", "y=2x+1", r"k\pi", "a
 def test_a_bomb_does_not_go_off(bomb: str) -> None:
     for gold in GOLDS:
         for answer, other in ((bomb, gold), (gold, bomb)):
-            assert not judge_answer(f"<answer>{answer}</answer>", [other]).right
-            assert judge_answer(f"The answer is {answer}", [other]).why
+            for text in (f"<answer>{answer}</answer>", f"The answer is {answer}"):
+                verdict = judge_answer(text, [other])
+                assert not verdict.right
+                assert verdict.outcome is not Outcome.ERROR, verdict.why
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,8 @@ def _currency(parser: Parser) -> Node:
 def _number_set(parser: Parser) -> Node:
     braced = parser.accept("{")
     name = parser.next().text
+    if not name.isalpha():
+        raise CannotReadError("no set of numbers")
     if braced:
         parser.expect("}")
     sign = ""

@@ -7,14 +7,15 @@ runs over the integers.
 import random
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice, permutations
+from itertools import cycle, islice, permutations
 from typing import Any
 
 from plaudit.answers._families import same_constants, same_integer_family
 from plaudit.answers._numbers import DIGITS, MORE_DIGITS, vanishes
 from plaudit.answers._points import UndefinedError, shared_context, value_at
+from plaudit.answers._polynomials import same_quotient
 from plaudit.answers._rules import Found, Outcome, different, equal
-from plaudit.answers._tree import Node, TooLargeError, letters, ops, renamed, symbol
+from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
 
 POINTS = 8
 _TRIES = 24
@@ -60,18 +61,14 @@ def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) ->
 
 def identical(gold: Node, answer: Node) -> Found:
     """Whether two trees have equal values at every point where both are defined."""
-    names = sorted(letters(gold) | letters(answer))
-    if letters(gold) != letters(answer) and _must_share(gold, answer):
-        # A letter that one side alone has must cancel out of it; where it does, values agree.
-        pass
+    same = same_quotient(gold, answer)
+    if same is not None:
+        how = "their normal forms as quotients of polynomials"
+        return equal(how) if same else different(how)
     try:
-        return _by_values(gold, answer, names)
+        return _by_values(gold, answer, sorted(letters(gold) | letters(answer)))
     except TooLargeError:
         return Found(Outcome.LIMIT, "values that are too large")
-
-
-def _must_share(gold: Node, answer: Node) -> bool:
-    return bool(letters(gold) ^ letters(answer))
 
 
 def _by_values(gold: Node, answer: Node, names: list[str]) -> Found:
@@ -96,13 +93,13 @@ def _same_at(
         mp = shared_context(digits)
         at = {name: mp.mpf(value.numerator) / value.denominator for name, value in point.items()}
         left, right = value_at(gold, mp, at), value_at(answer, mp, at)
-        if not complex_too and not _with_i and (_is_complex(mp, left) or _is_complex(mp, right)):
+        if real and (_is_complex(mp, left) or _is_complex(mp, right)):
             raise UndefinedError("no real number")
         if mp.isinf(left) or mp.isinf(right):
             raise UndefinedError("infinite")
         return abs(left - right) / (1 + abs(left) + abs(right))
 
-    _with_i = "const" in ops(gold) and _has_i(gold)
+    real = not complex_too and not _has_i(gold)
     try:
         return vanishes(difference(DIGITS), lambda: difference(MORE_DIGITS))
     except UndefinedError:
@@ -110,7 +107,7 @@ def _same_at(
 
 
 def _has_i(node: Node) -> bool:
-    return (node.op == "const" and node.val == "i") or any(map(_has_i, node.args))
+    return any(part.op == "const" and part.val == "i" for part in walk(node))
 
 
 def _is_complex(mp: Any, value: Any) -> bool:
@@ -118,15 +115,16 @@ def _is_complex(mp: Any, value: Any) -> bool:
 
 
 def _points(names: list[str], whole: bool) -> Iterator[dict[str, Fraction]]:
-    """Points in general position: always the same ones for the same letters."""
+    """Points in general position, none twice: always the same ones for the same letters."""
     chance = random.Random("".join(names))
-    place = 0
-    while True:
-        low, high = _RANGES[place % len(_RANGES)]
-        place += 1
-        if whole:
-            yield {name: Fraction(chance.randint(1, 12)) for name in names}
-        else:
-            yield {
-                name: Fraction(chance.uniform(low, high)).limit_denominator(10**9) for name in names
-            }
+    seen: set[tuple[Fraction, ...]] = set()
+    for low, high in islice(cycle(_RANGES), 20 * _TRIES):
+        point = [
+            Fraction(chance.randint(1, 40))
+            if whole
+            else Fraction(chance.uniform(low, high)).limit_denominator(10**9)
+            for _ in names
+        ]
+        if tuple(point) not in seen:
+            seen.add(tuple(point))
+            yield dict(zip(names, point, strict=True))

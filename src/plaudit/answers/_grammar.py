@@ -152,9 +152,10 @@ def _side(part: list[Token]) -> Node:
     ratio, colons = split(part, (":",), ("to",))
     if colons and all(ratio):
         return Node("ratio", tuple(_plain(piece) for piece in ratio), tuple(colons))
-    if part[0].text == r"\mathbb" and "-" in [t.text for t in part]:
-        pieces, _ = split(part, ("-",), ())
-        return Node("setminus", tuple(_side(piece) for piece in pieces))
+    if part[0].text == r"\mathbb":
+        pieces, signs = split(part, ("-",), ())
+        if signs:
+            return Node("setminus", tuple(_side(piece) for piece in pieces))
     return _quantity(part)
 
 

@@ -26,7 +26,8 @@ from plaudit.answers._text import same_words, without_filling, words_of
 from plaudit.answers._tree import CannotReadError, Node, TooLargeError
 from plaudit.answers._verdict import AnswerVerdict
 
-_SHORT_TEXT = 3
+_SHORT_TEXT = 3  # words
+_SHORT = 500  # characters
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
@@ -65,7 +66,10 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
         return AnswerVerdict(Outcome.RETRACTED, final.text, golds[0])
     if len(final.text) > LONGEST_ANSWER * 5:
         return AnswerVerdict(Outcome.LIMIT, final.text, golds[0], how="the answer is too long")
-    verdicts = (judge_final(final, gold, rules) for gold in golds)
+    verdicts = [
+        (_remembered if len(final.text) + len(gold) < _SHORT else judge_final)(final, gold, rules)
+        for gold in golds
+    ]
     return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
 
 
@@ -77,16 +81,23 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     except TooLargeError as error:
         same = undressed(final.text) == undressed(gold)
         kind, found = "number", equal("the same text") if same else Found(Outcome.LIMIT, str(error))
+    except Exception as error:  # a fault of plaudit's costs one row, never the run
+        kind, found = "", Found(Outcome.ERROR, f"{type(error).__name__}: {error}"[:200])
     symbolic = (
         found.outcome is Outcome.UNDECIDED
         and found.how != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
     )
-    mine, yours = _shown(final.text, kind), _shown(gold, kind)
+    comma = rules.kind == "number"
+    mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
     return AnswerVerdict(
         found.outcome, final.text, gold, kind, found.how, mine, yours, symbolic=symbolic
     )
+
+
+# The completions of a group have one gold, and few answers.
+_remembered = lru_cache(maxsize=8192)(judge_final)
 
 
 def _is_symbolic(text: str) -> bool:
@@ -95,12 +106,12 @@ def _is_symbolic(text: str) -> bool:
     return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
 
 
-def _shown(text: str, kind: str) -> str:
+def _shown(text: str, kind: str, decimal_comma: bool) -> str:
     """How a side was read, where that is worth a word: nothing where it stands as it is read."""
-    if kind in ("choice", "text", "time"):
+    if kind in ("", "choice", "text", "time"):
         return ""
     try:
-        tree = _tree(text, kind == "number")
+        tree = _tree(text, decimal_comma)
     except TooLargeError:
         return ""
     plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")

@@ -115,7 +115,7 @@ class _Scanner:
         elif len(digits) <= 3:
             digits, end = self._grouped(digits, end)
         point = None if "." in digits else _POINT.match(self.text, end)
-        if point is None and self.decimal_comma:
+        if point is None and self.decimal_comma and "." not in digits:
             point = _DECIMAL_COMMA.match(self.text, end)
         if point:
             digits, end = f"{digits}.{point[1]}", point.end()

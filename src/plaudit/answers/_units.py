@@ -4,6 +4,8 @@ A table of the units that answers have: it is a hundred times quicker to load th
 all units, and knows the words of school books.
 """
 
+import re
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -24,107 +26,124 @@ class Unit(NamedTuple):
     nouns: tuple[str, ...] = ()
 
 
-def _table() -> dict[str, Unit]:
-    found: dict[str, Unit] = {}
-
-    def add(words: str, size: Fraction | int | str, **dimension: int) -> None:
-        unit = Unit(tuple(sorted(dimension.items())), Fraction(size))
-        found.update(dict.fromkeys(words.split(), unit))
-
-    add("m meter metre", 1, m=1)
-    add("cm centimeter centimetre", "1/100", m=1)
-    add("mm millimeter millimetre", "1/1000", m=1)
-    add("km kilometer kilometre", 1000, m=1)
-    add("dm decimeter decimetre", "1/10", m=1)
-    add("nm nanometer nanometre", Fraction(1, 10**9), m=1)
-    add("µm \\mum micrometer micrometre micron", Fraction(1, 10**6), m=1)
-    add("in inch", "0.0254", m=1)
-    add("ft foot feet", "0.3048", m=1)
-    add("yd yard", "0.9144", m=1)
-    add("mi mile", "1609.344", m=1)
-    add("ly light-year lightyear", 9460730472580800, m=1)
-    add("s sec second", 1, s=1)
-    add("ms millisecond", "1/1000", s=1)
-    add("ns nanosecond", Fraction(1, 10**9), s=1)
-    add("min minute", 60, s=1)
-    add("h hr hour", 3600, s=1)
-    add("d day", 86400, s=1)
-    add("week wk", 7 * 86400, s=1)
-    add("month", 1, month=1)
-    add("year yr", 12, month=1)
-    add("decade", 120, month=1)
-    add("century", 1200, month=1)
-    add("g gram gramme", "1/1000", kg=1)
-    add("kg kilogram kilo", 1, kg=1)
-    add("mg milligram", Fraction(1, 10**6), kg=1)
-    add("t tonne ton", 1000, kg=1)
-    add("lb lbs pound", "0.45359237", kg=1)
-    add("oz ounce", "0.028349523125", kg=1)
-    add("L l liter litre", "1/1000", m=3)
-    add("mL ml cc milliliter millilitre", Fraction(1, 10**6), m=3)
-    add("cL cl centiliter", Fraction(1, 10**5), m=3)
-    add("dL dl deciliter", Fraction(1, 10**4), m=3)
-    add("gal gallon", "0.003785411784", m=3)
-    add("quart qt", "0.000946352946", m=3)
-    add("pint pt", "0.000473176473", m=3)
-    add("cup", "0.0002365882365", m=3)
-    add("ha hectare", 10000, m=2)
-    add("acre", "4046.8564224", m=2)
-    add("mph", "0.44704", m=1, s=-1)
-    add("kph kmh", Fraction(1000, 3600), m=1, s=-1)
-    add("N newton", 1, kg=1, m=1, s=-2)
-    add("kN kilonewton", 1000, kg=1, m=1, s=-2)
-    for prefix, factor in (
-        ("", 1), ("k", 1000), ("m", "1/1000"), ("M", 10**6), ("G", 10**9), ("\\mu", "1/1000000"),
-        ("n", "1/1000000000"), ("µ", "1/1000000"),
-    ):  # fmt: skip
-        size = Fraction(factor)
-        add(f"{prefix}J", size, kg=1, m=2, s=-2)
-        add(f"{prefix}W", size, kg=1, m=2, s=-3)
-        add(f"{prefix}Hz", size, s=-1)
-        add(f"{prefix}Pa", size, kg=1, m=-1, s=-2)
-        add(f"{prefix}V", size, kg=1, m=2, s=-3, A=-1)
-        add(f"{prefix}A", size, A=1)
-        add(f"{prefix}C", size, A=1, s=1)
-        add(f"{prefix}F", size, kg=-1, m=-2, s=4, A=2)
-        add(f"{prefix}eV", size * Fraction("1.602176634e-19"), kg=1, m=2, s=-2)
-        add(f"{prefix}T", size, kg=1, s=-2, A=-1)
-        add(f"{prefix}mol", size, mol=1)
-        add(f"{prefix}\\Omega", size, kg=1, m=2, s=-3, A=-2)
-    add("joule", 1, kg=1, m=2, s=-2)
-    add("kilojoule", 1000, kg=1, m=2, s=-2)
-    add("watt", 1, kg=1, m=2, s=-3)
-    add("kilowatt", 1000, kg=1, m=2, s=-3)
-    add("kWh", 3600000, kg=1, m=2, s=-2)
-    add("hertz", 1, s=-1)
-    add("pascal", 1, kg=1, m=-1, s=-2)
-    add("atm atmosphere", 101325, kg=1, m=-1, s=-2)
-    add("bar", 100000, kg=1, m=-1, s=-2)
-    add("cal calorie", "4.184", kg=1, m=2, s=-2)
-    add("kcal", 4184, kg=1, m=2, s=-2)
-    add("volt", 1, kg=1, m=2, s=-3, A=-1)
-    add("ampere amp", 1, A=1)
-    add("ohm", 1, kg=1, m=2, s=-3, A=-2)
-    add("coulomb", 1, A=1, s=1)
-    add("mole", 1, mol=1)
-    add("K kelvin", 1, K=1)
-    add("rad radian", 1)
-    add("$ dollar USD usd buck", 1, dollar=1)
-    add("cent \\cents ¢", "1/100", dollar=1)
-    add("\\euro euro EUR eur", 1, euro=1)
-    add("\\pounds GBP gbp", 1, sterling=1)
-    add("\\yen yen", 1, yen=1)
-    add("dime", "1/10", dollar=1)
-    add("nickel", "1/20", dollar=1)
-    add("byte B", 8, bit=1)
-    add("bit", 1, bit=1)
-    for prefix, power in (("K", 3), ("k", 3), ("M", 6), ("G", 9), ("T", 12)):
-        add(f"{prefix}B", 8 * 10**power, bit=1)
-    add("dozen", 12)
-    return found
+# The words of a unit, how many base units it is, and of which; m-1 is one over m.
+_TABLE = r"""
+m meter metre = 1 m
+cm centimeter centimetre = 1/100 m
+mm millimeter millimetre = 1/1000 m
+km kilometer kilometre = 1000 m
+dm decimeter decimetre = 1/10 m
+nm nanometer nanometre = 1e-9 m
+µm \mum micrometer micrometre micron = 1e-6 m
+in inch = 0.0254 m
+ft foot feet = 0.3048 m
+yd yard = 0.9144 m
+mi mile = 1609.344 m
+ly light-year lightyear = 9460730472580800 m
+s sec second = 1 s
+ms millisecond = 1/1000 s
+ns nanosecond = 1e-9 s
+min minute = 60 s
+h hr hour = 3600 s
+d day = 86400 s
+week wk = 604800 s
+month = 1 month
+year yr = 12 month
+decade = 120 month
+century = 1200 month
+g gram gramme = 1/1000 kg
+kg kilogram kilo = 1 kg
+mg milligram = 1e-6 kg
+t tonne ton = 1000 kg
+lb lbs pound = 0.45359237 kg
+oz ounce = 0.028349523125 kg
+L l liter litre = 1/1000 m3
+mL ml cc milliliter millilitre = 1e-6 m3
+cL cl centiliter = 1e-5 m3
+dL dl deciliter = 1e-4 m3
+gal gallon = 0.003785411784 m3
+quart qt = 0.000946352946 m3
+pint pt = 0.000473176473 m3
+cup = 0.0002365882365 m3
+ha hectare = 10000 m2
+acre = 4046.8564224 m2
+mph = 0.44704 m s-1
+kph kmh = 5/18 m s-1
+N newton = 1 kg m s-2
+kN kilonewton = 1000 kg m s-2
+joule = 1 kg m2 s-2
+kilojoule = 1000 kg m2 s-2
+watt = 1 kg m2 s-3
+kilowatt = 1000 kg m2 s-3
+kWh = 3600000 kg m2 s-2
+hertz = 1 s-1
+pascal = 1 kg m-1 s-2
+atm atmosphere = 101325 kg m-1 s-2
+bar = 100000 kg m-1 s-2
+cal calorie = 4.184 kg m2 s-2
+kcal = 4184 kg m2 s-2
+volt = 1 kg m2 s-3 A-1
+ampere amp = 1 A
+ohm = 1 kg m2 s-3 A-2
+coulomb = 1 A s
+mole = 1 mol
+K kelvin = 1 K
+rad radian = 1
+$ dollar USD usd buck = 1 dollar
+cent \cents ¢ = 1/100 dollar
+\euro euro EUR eur = 1 euro
+\pounds GBP gbp = 1 sterling
+\yen yen = 1 yen
+dime = 1/10 dollar
+nickel = 1/20 dollar
+byte B = 8 bit
+bit = 1 bit
+dozen = 12
+"""
+_PREFIXES = {"": "1", "k": "1e3", "m": "1e-3", "M": "1e6", "G": "1e9", "n": "1e-9"}
+_PREFIXES |= {"\\mu": "1e-6", "µ": "1e-6"}
+_PREFIXED = r"""
+J = 1 kg m2 s-2
+W = 1 kg m2 s-3
+Hz = 1 s-1
+Pa = 1 kg m-1 s-2
+V = 1 kg m2 s-3 A-1
+A = 1 A
+C = 1 A s
+F = 1 kg-1 m-2 s4 A2
+eV = 1.602176634e-19 kg m2 s-2
+T = 1 kg s-2 A-1
+mol = 1 mol
+\Omega = 1 kg m2 s-3 A-2
+"""
+_BYTES = {"B": "8", "KB": "8e3", "kB": "8e3", "MB": "8e6", "GB": "8e9", "TB": "8e12"}
 
 
-UNITS = _table()
+def _units() -> dict[str, Unit]:
+    lines = _TABLE.strip().splitlines()
+    lines += [f"{word} = {size} bit" for word, size in _BYTES.items()]
+    lines += [
+        f"{prefix}{word} = {Fraction(factor) * Fraction(size)} {dimension}"
+        for line in _PREFIXED.strip().splitlines()
+        for word, _, size, dimension in [line.split(" ", 3)]
+        for prefix, factor in _PREFIXES.items()
+    ]
+    return {word: unit for line in lines for word, unit in _line(line)}
+
+
+def _line(line: str) -> Iterator[tuple[str, Unit]]:
+    words, _, meaning = line.partition(" = ")
+    size, *dimension = meaning.split()
+    powers = [_POWER.fullmatch(base) for base in dimension]
+    unit = Unit(
+        tuple(sorted((power[1], int(power[2] or 1)) for power in powers if power)), Fraction(size)
+    )
+    for word in words.split():
+        yield word, unit
+
+
+_POWER = re.compile(r"([A-Za-z]+)(-?\d*)")
+UNITS = _units()
 LETTERS = frozenset("m s g h L J N W V A K".split())  # units of one letter
 _POWER_WORDS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed": 3}
 _UNITS_ALONE = frozenset(["unit", "units"])
