@@ -16,6 +16,7 @@ from plaudit.answers._named import (
     is_name,
     named,
     names_agree,
+    names_differ,
     order_of,
     with_argument,
     without_name,
@@ -328,6 +329,8 @@ class _Comparison:
         if values is not None:
             items = [without_name(item) for item in items]
             others = [without_name(item) for item in others]
+            if their is None and names_differ(values):
+                return self._ordered(items, others)
         return self._family(items, others) or self.inside()._matched(items, others)
 
     def _family(self, items: list[Node], others: list[Node]) -> Found | None:

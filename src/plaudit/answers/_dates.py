@@ -15,6 +15,7 @@ _CLOCK = re.compile(
     re.IGNORECASE,
 )
 _NAMED_TIMES = {"noon": 12 * 3600, "midday": 12 * 3600, "midnight": 0}
+_LAST_WORDS = [[word] for word in _NAMED_TIMES]
 _PARTS_OF_THE_DAY = (
     (re.compile(r"\s*+in the morning$", re.IGNORECASE), " a.m."),
     (re.compile(r"\s*+(?:in the (?:afternoon|evening)|at night)$", re.IGNORECASE), " p.m."),
@@ -88,7 +89,7 @@ def says_time(text: str, question: str = "") -> bool:
     lowered = _plain(text).lower()
     if (
         re.search(r"\d\s*+(?:[ap]\.?\s?m\b|o'?clock)", lowered)
-        or lowered.rstrip(".") in _NAMED_TIMES
+        or lowered.rstrip(".").split()[-1:] in _LAST_WORDS
     ):
         return True
     return bool(question) and bool(

@@ -39,7 +39,7 @@ def same_constants(gold: Node, answer: Node) -> bool | None:
     yours = constants_of(answer)
     if len(yours) < len(mine):
         # Any letters will do as constants where there are just as many that the gold does not have.
-        strange = sorted(letters(answer) - (letters(gold) - set(mine)))
+        strange = sorted(letters(answer) - (letters(gold) - set(mine)) - _VARIABLES)
         yours = strange if len(strange) == len(mine) else yours
     if not yours:
         return False if letters(answer) <= letters(gold) - set(mine) else None

@@ -58,6 +58,11 @@ def names_agree(mine: Node, yours: Node) -> bool:
     return not {mine.val, yours.val} <= {"x", "y", "z"}
 
 
+def names_differ(values: dict[str, Node]) -> bool:
+    """Whether the names are of several things, and not x_1 and x_2 of one."""
+    return len({name.partition("_")[0] for name in values}) == len(values)
+
+
 def with_argument(value: Node, name: Node, wanted: Node) -> Node:
     """The value of f(x) = x with the letter of f(z) in place of its own."""
     mine, yours = _ARGUMENT.search(str(wanted.val)), _ARGUMENT.search(str(name.val))

@@ -1,5 +1,6 @@
 """Tokens in pieces: what stands between commas, words and signs, outside of all brackets."""
 
+from collections import Counter
 from collections.abc import Collection
 
 from plaudit.answers._tokens import Token
@@ -36,8 +37,9 @@ def split(
 
 def with_round_brackets(found: list[Token]) -> list[Token]:
     """Brackets turned outwards, ]a,b[, as the round ones that they mean."""
+    count = Counter(token.text for token in found)
     first = next((t.text for t in found if t.text in OPENING or t.text in CLOSING), "")
-    if first != "]":
+    if first != "]" and (count["["] == count["]"] or count["("] != count[")"]):
         return found
     turned, open_now = [], False
     for token in found:

@@ -43,12 +43,15 @@ def same_words(gold: str, answer: str) -> bool:
     >>> same_words("the equator", "Equator."), same_words("Niger", "Nigeria")
     (True, False)
     """
-    if _FORMULA.search(gold + answer):
-        return "".join(gold.split()) == "".join(answer.split())
     mine, yours = words_of(gold), words_of(answer)
-    if not mine or not yours:
-        return gold.strip() == answer.strip() and bool(gold.strip())
+    if _FORMULA.search(gold + answer) or not any(len(word) > 1 for word in mine if word.isalpha()):
+        return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
+
+
+def _compact(text: str) -> str:
+    """A text that has no words: its signs count, its spaces and its final full stop do not."""
+    return "".join(text.lower().split()).strip("$").rstrip(".")
 
 
 def without_filling(text: str) -> str:
