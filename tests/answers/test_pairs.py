@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from pairs import TABLES, pairs
+from said import SAID
 
 from plaudit.answers import Outcome, Rules, judge_answer
 
@@ -101,6 +102,15 @@ CITIES = ("Rome", "Oslo", "Paris", "Bern")
 )
 def test_an_option_is_picked_by_its_letter_or_its_text(answer: str, right: bool) -> None:
     verdict = judge_answer(f"\\boxed{{{answer}}}", ["C"], Rules(kind="choice", choices=CITIES))
+    assert verdict.right is right, verdict.why
+
+
+@pytest.mark.parametrize(("gold", "answer", "right", "kind", "choices", "question"), SAID)
+def test_what_the_dataset_says_counts(
+    gold: str, answer: str, right: bool, kind: str | None, choices: tuple[str, ...], question: str
+) -> None:
+    rules = Rules(kind=kind, choices=choices, question=question)
+    verdict = judge_answer(f"\\boxed{{{answer}}}", [gold], rules)
     assert verdict.right is right, verdict.why
 
 

@@ -10,7 +10,7 @@ _LEAD = re.compile(
     r"(?:is|:|=)?\s*+",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;,-]|\()")
+_LETTER = re.compile(r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;?!-]|\(|only$)")
 _LETTER_ALONE = re.compile(r"^[(\[]?\s*+([A-Z])\s*+[)\]]\s*+(\S.*)?$", re.DOTALL)
 _SEVERAL = re.compile(r"^\W*([A-J])\W*(?:,|and|or|&|/|;|\s)+\W*([A-J])\b(?!\w)")
 _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)

@@ -22,7 +22,7 @@ _SAID: dict[str, Node] = {
     "all positive integers": Node("numbers", (), "N"),
 } | dict.fromkeys(
     (
-        "none|no solution|no solutions|no real solution|no real solutions|no integer solutions"
+        "none|dne|no solution|no solutions|no real solution|no real solutions|no integer solutions"
         "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
         "|no such number|no such numbers|no such integer|no such integers|there is no solution"
         "|there are no solutions|there is no such number"

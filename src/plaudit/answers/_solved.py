@@ -4,6 +4,7 @@ r"""Whether a number is solved, or the question restated.
 `\gcd(12,18)` and `\binom{10}{5}` are calculations that nobody carried out.
 """
 
+from plaudit.answers._numbers import digits_shown
 from plaudit.answers._tree import Node, ops, walk
 from plaudit.answers._values import exact
 
@@ -33,7 +34,7 @@ def _found(node: Node) -> set[str]:
     match node.op:
         case "add" if not _has_irrational(node):
             below.add("sum")
-        case "mul" if all(_is_plain(factor) for factor in node.args):
+        case "mul" if all(_is_plain(factor) for factor in node.args) and not digits_shown(node):
             below.add("product")
         case "fact" if (n := exact(node.args[0])) is not None and n > LARGEST_FORM:
             below.add("factorial")

@@ -11,7 +11,8 @@ _LATEX = re.compile(
 )
 _POINT = re.compile(r"(?<=\d)[.,](?=\d)")
 _MINUS = re.compile(r"(?<![\w)}])-\s?(?=\d)")
-_FORMULA = re.compile(r"[\^_=<>+*/|]")
+_FORMULA = re.compile(r"[\^=<>+*/|]")
+_INDEX = re.compile(r"_\{?(\d++)\}?")  # H_2O
 _DOTS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
 _NO_WORD = re.compile(r"[^\w\s]++|_")
 _NUMBER = {word: str(value) for word, value in NUMBER_WORDS.items()}
@@ -27,7 +28,7 @@ def words_of(text: str) -> list[str]:
     >>> words_of(r"\text{The São Paulo}."), words_of("U.S.A.")
     (['sao', 'paulo'], ['usa'])
     """
-    text = _LATEX.sub(" ", text)
+    text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(c for c in text if not unicodedata.combining(c))
     text = _MINUS.sub("minus ", _POINT.sub("point", text))
@@ -44,9 +45,13 @@ def same_words(gold: str, answer: str) -> bool:
     (True, False)
     """
     mine, yours = words_of(gold), words_of(answer)
-    if _FORMULA.search(gold + answer) or not any(len(word) > 1 for word in mine if word.isalpha()):
+    if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
+
+
+def _is_word(word: str) -> bool:
+    return len(word) > 1 and any(map(str.isalpha, word))
 
 
 def _compact(text: str) -> str:
