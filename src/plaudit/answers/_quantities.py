@@ -17,8 +17,8 @@ from plaudit.answers._values import exact
 _INVERSE = frozenset(["arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc"])
 
 _ASKED_FOR_PERCENT = re.compile(
-    r"\b(?:what|which|how many|find the|calculate the|by how many|a|the|as a|in) "
-    r"(?:[a-z]{1,12} ){0,4}?percent|\bpercentage\b|\bwhat %",
+    r"\b(?:what|which|how many|find|determine|calculate|compute|give|express)\b"
+    r"[^.?!]{0,60}?\bpercent(?:age)?\b|\bwhat %|\bas a percent",
     re.IGNORECASE,
 )
 

@@ -1,4 +1,4 @@
-"""The reward functions of CANOE, VLM-R1 and TRL, one module a system.
+"""The reward functions of CANOE, VLM-R1 and TRL, and plaudit's own, one module a system.
 
 This door says which rewards there are, and finds one by its name; the modules are imported only
 when somebody asks.
