@@ -57,8 +57,8 @@ _DOUBLED_SIGN = re.compile(r"\\\\(?=[{}%$,;!])")
 _GONE = re.compile(
     r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut"
     r"|middle|allowbreak|hfill|noindent|centering|strut|protect|boldmath|bf|rm|it|normalsize|large"
-    r"|Large|left\.|right\.|nonumber|hline|mathopen|mathclose|mathrel|mathbin|mathord)(?![A-Za-z])"
-    r"\.?(?<!\d\.)"
+    r"|Large|nonumber|hline|mathopen|mathclose|mathrel|mathbin|mathord)(?![A-Za-z])"
+    r"(?:(?<=left)\.|(?<=right)\.)?"
 )
 _SPACES = re.compile(
     r"\\(?:quad|qquad|enspace|thinspace|space|medspace|nobreakspace)(?![A-Za-z])|(?<!\\)\\[;:>! ]"
@@ -75,7 +75,7 @@ _ALIASES = {
     r"\dfrac": r"\frac", r"\tfrac": r"\frac", r"\cfrac": r"\frac", r"\dbinom": r"\binom",
     r"\tbinom": r"\binom", r"\leq": r"\le", r"\geq": r"\ge", r"\leqslant": r"\le",
     r"\geqslant": r"\ge", r"\neq": r"\ne", r"\lt": "<", r"\gt": ">", r"\colon": ":",
-    r"\varnothing": r"\emptyset", r"\lvert": "|", r"\rvert": "|", r"\vert": "|", r"\mid": r"\mid",
+    r"\varnothing": r"\emptyset", r"\lvert": "|", r"\rvert": "|", r"\vert": "|",
     r"\lbrace": r"\{", r"\rbrace": r"\}", r"\lbrack": "[", r"\rbrack": "]", r"\degree": r"^\circ ",
     r"\degrees": r"^\circ ", r"\percent": "%", r"\ldots": r"\dots", r"\cdots": r"\dots",
     r"\dotsc": r"\dots", r"\dotsb": r"\dots", r"\textrm": r"\text", r"\mbox": r"\text",
@@ -86,12 +86,11 @@ _ALIASES = {
     r"\ast": "*", r"\star": "*", r"\bullet": r"\cdot", r"\varphi": r"\phi",
     r"\varepsilon": r"\epsilon", r"\vartheta": r"\theta", r"\dollar": r"\$", r"\R": r"\mathbb{R}",
     r"\Z": r"\mathbb{Z}", r"\N": r"\mathbb{N}", r"\Q": r"\mathbb{Q}", r"\thickapprox": r"\approx",
-    r"\approxeq": r"\approx", r"\simeq": r"\approx", r"\doteq": r"\approx", r"\lim_": r"\lim_",
-    r"\land": r"\land", r"\wedge": r"\land", r"\vee": r"\lor", r"\rm": "", r"\arctg": r"\arctan",
-    r"\tg": r"\tan", r"\ctg": r"\cot", r"\lg": r"\lg", r"\textdegree": r"^\circ ",
-    r"\prime": "'", r"\textdollar": r"\$", r"\triangleq": "=", r"\coloneqq": "=", r"\Re": r"\Re",
-    r"\lparen": "(", r"\rparen": ")", r"\Bbb": r"\mathbb", r"\bmod": r"\mod", r"\pmod": r"\pmod",
-    r"\tan^": r"\tan^", r"\overset": r"\overset",
+    r"\approxeq": r"\approx", r"\simeq": r"\approx", r"\doteq": r"\approx",
+    r"\wedge": r"\land", r"\vee": r"\lor", r"\rm": "", r"\arctg": r"\arctan",
+    r"\tg": r"\tan", r"\ctg": r"\cot", r"\textdegree": r"^\circ ",
+    r"\prime": "'", r"\textdollar": r"\$", r"\triangleq": "=", r"\coloneqq": "=",
+    r"\lparen": "(", r"\rparen": ")", r"\Bbb": r"\mathbb", r"\bmod": r"\mod",
 }  # fmt: skip
 _COMMAND = re.compile(r"\\[A-Za-z]++\*?")
 _SLANTED = re.compile(r"\^\{?(\d++)\}?\s*+/\s*+_\{?(\d++)\}?")

@@ -17,7 +17,6 @@ from plaudit.answers._vocabulary import FUNCTION_COMMANDS
 
 _TIMES = frozenset(["*", r"\cdot", r"\times"])
 _OVER = frozenset(["/", r"\div"])
-_CLOSING = frozenset([")", "]", "}", r"\}", "|", r"\rangle", r"\rfloor", r"\rceil", r"\right"])
 # Commands that cannot begin an operand: relations, joiners, ends.
 _NO_OPERAND = frozenset(
     r"\le \ge \ne \approx \in \notin \cup \cap \setminus \mid \equiv \cong \sim \to \implies \land"

@@ -11,7 +11,6 @@ from plaudit.answers._values import exact
 LARGEST_FORM = 20
 _RESTATED = frozenset(["gcd", "lcm", "max", "min"])
 _IRRATIONAL = frozenset(["root", "const"])
-_LOGARITHMS = frozenset(["ln", "log", "lg", "lb"])
 
 
 def unsolved(node: Node) -> frozenset[str]:
