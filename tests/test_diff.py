@@ -11,7 +11,7 @@ import pytest
 from plaudit.diff import add_arguments, compare, compare_recipes
 from plaudit.diff import run as run_command
 from plaudit.recipes import load
-from plaudit.scoring._scored import AT_ONCE
+from plaudit.scoring._folder import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(
