@@ -10,7 +10,7 @@ from PIL import Image
 
 from plaudit.recipes import Component, Recipe, load
 from plaudit.report import write_report
-from plaudit.report._folder import deciding, numbers_of, open_folder
+from plaudit.report._folder import numbers_of, open_folder, right_component
 from plaudit.report._summary import summary_of
 from plaudit.scoring import score_table
 from plaudit.scoring._score_chunk import score_chunk
@@ -39,7 +39,7 @@ def scored(tmp_path):
 
 def summary(folder):
     opened = open_folder(folder)
-    decides = deciding(opened, None)
+    decides = right_component(opened, None)
     return summary_of(numbers_of(opened, decides), decides)
 
 
@@ -63,7 +63,7 @@ def test_a_box_that_barely_overlaps_is_not_right(scored, tmp_path):
     ]
     scored(recipe, rows)
     found = summary(tmp_path / "scored")
-    assert (found.right, found.judged) == (2, 3)
+    assert (found.right, found.decided) == (2, 3)
     assert found.spreads["iou"].low > 0
 
 
@@ -87,9 +87,9 @@ def test_without_a_reward_that_says_so_nothing_is_right_or_wrong(scored, tmp_pat
     recipe = Recipe("form", (Component("form", "trl.think_format_reward"),))
     scored(recipe, [{"completion": "<think>.</think>"}, {"completion": "x"}])
     found = summary(tmp_path / "scored")
-    assert (found.correct, found.right, found.judged, found.at_k) == (None, 0, 0, [])
+    assert (found.correct, found.right, found.decided, found.at_k) == (None, 0, 0, [])
     assert (
-        "No reward says which rows are right: give one"
+        "No reward says which rows are right: add <code>right = 1.0</code>"
         in write_report(tmp_path / "scored").read_text()
     )
 
@@ -133,13 +133,15 @@ def test_golds_that_were_read_in_part_are_counted(scored, tmp_path):
         {"completion": r"\boxed{2}", "solution": "2"},
     ]
     said = str(scored(load("trl-math"), rows))
-    assert "  golds            1 row has one that was read in part: write golds as $…$" in said
+    assert (
+        "  golds            1 row has a gold that was read only in part: write golds as $…$" in said
+    )
     assert summary(tmp_path / "scored").golds_in_part == 1
     page = write_report(tmp_path / "scored").read_text()
-    assert "<b>1</b> row has a gold that was read in part" in page
+    assert "<b>1</b> row has a gold that was read only in part" in page
     assert "golds  " not in str(scored(load("trl-math"), rows[1:]))
     page = write_report(tmp_path / "scored").read_text()
-    assert "read in part" not in page
+    assert "read only in part" not in page
 
 
 FAILS = """

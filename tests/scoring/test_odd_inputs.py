@@ -62,7 +62,10 @@ def cut_off(path, raw, many):
 
 
 @pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize(("codec", "rows"), [("gzip", 200), ("gzip", 30_000), ("zstd", 30_000)])
+@pytest.mark.parametrize(
+    ("codec", "rows"),
+    [("gzip", 200), pytest.param("gzip", 30_000, marks=pytest.mark.long), ("zstd", 30_000)],
+)
 def test_a_compressed_file_that_is_cut_off_gives_every_row_before_the_cut(
     tmp_path, recipe, codec, rows
 ):

@@ -204,10 +204,11 @@ def test_an_empty_file_among_others_is_passed_over(tmp_path, recipe):
     assert score_table(inputs, recipe, tmp_path / "out").rows == 1
 
 
-def test_fifty_mebibytes_in_one_line(tmp_path, recipe):
+@pytest.mark.parametrize("mebibytes", [3, pytest.param(50, marks=pytest.mark.long)])
+def test_mebibytes_in_one_line(tmp_path, recipe, mebibytes):
     rows = [
         GOOD,
-        {**GOOD, "completion": "<think>" + "x" * (50 << 20) + r"</think> \boxed{4}"},
+        {**GOOD, "completion": "<think>" + "x" * (mebibytes << 20) + r"</think> \boxed{4}"},
         GOOD,
     ]
     summary = score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")

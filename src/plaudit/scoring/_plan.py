@@ -67,7 +67,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first rows of a file, and its columns; the schema, where it has one."""
+    """The first rows of a file, its columns, its schema if it has one, and what cannot be read."""
 
     name: str
     rows: list[dict[str, Any]]
