@@ -1,6 +1,6 @@
 """Six ways to have items judged by other processes, each used as its documentation shows.
 
-All do the same work, `plaudit.judge._worker.judge_item`, in two processes with a memory limit. What
+All do the same work, `judge_item` of plaudit's workers, in two processes with a memory limit. What
 an engine cannot do is not mended here: that is what `engines.py` finds out.
 """
 
@@ -15,8 +15,8 @@ from concurrent.futures import TimeoutError as FutureTimeoutError
 from multiprocessing import get_context
 from typing import Any, Protocol
 
-from plaudit.judge._settings import Settings
-from plaudit.judge._worker import judge_item
+from plaudit.judge import Settings
+from plaudit.judge.workers._worker import judge_item
 
 WORKERS = 2
 MEMORY = 1 << 30
@@ -35,9 +35,9 @@ class Engine(Protocol):
 
 def prepare() -> None:
     """What each engine's workers do before their first item, so that no item's time has it."""
-    from plaudit.judge import _symbolic
+    from plaudit.judge.workers._symbolic import warm_up
 
-    _symbolic.warm_up()
+    warm_up()
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
 
 
@@ -103,7 +103,7 @@ class Subprocesses:
     CODE = (
         "import json, sys\n"
         "from engine_adapters import prepare\n"
-        "from plaudit.judge._worker import judge_item\n"
+        "from plaudit.judge.workers._worker import judge_item\n"
         "prepare()\n"
         "for line in sys.stdin:\n"
         "    print(json.dumps(judge_item(*json.loads(line))), flush=True)\n"
@@ -178,7 +178,7 @@ class Ours:
         self._pool: Any = None
 
     def judge(self, items: list[Item], deadline: float) -> list[str]:
-        from plaudit.judge._pool import Pool
+        from plaudit.judge.workers import Pool
 
         if self._pool is None:
             self._pool = Pool(Settings(deadline=deadline, workers=WORKERS, memory=MEMORY >> 20))

@@ -36,8 +36,8 @@ class Killer(threading.Thread):
 
 
 def workers_of_this_process() -> list[int]:
-    """The workers are the children of the nurseries, which are our children."""
-    return [worker for nursery in children(os.getpid()) for worker in children(nursery)]
+    """The workers are the children of the fork servers, which are our children."""
+    return [worker for server in children(os.getpid()) for worker in children(server)]
 
 
 def main() -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import plaudit
-from plaudit.judge import Pair, _algebra, _normal, judge
+from plaudit.judge import Pair, judge
+from plaudit.judge.exact import math_object
+from plaudit.judge.reading import _normalise
 
 T = TypeVar("T")
 
@@ -67,8 +69,8 @@ def fresh_judge(**settings: float) -> None:
     does not occur in any benchmark.
     """
     plaudit.configure(**settings)  # type: ignore[arg-type]
-    _normal._normalise.cache_clear()
-    _algebra.shape.cache_clear()
+    _normalise._normalise.cache_clear()
+    math_object.cache_clear()
     judge([Pair(rf"$\tan({number} y) + z$", rf"$z - \tan(-{number} y)$") for number in range(64)])
 
 

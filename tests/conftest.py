@@ -17,3 +17,20 @@ def shared() -> Path:
     if not folder.is_dir():
         pytest.skip("the shared folder is not beside the project")
     return folder
+
+
+@pytest.fixture
+def image(tmp_path):
+    """The path of an image of 280 by 140 pixels."""
+    from PIL import Image
+
+    path = tmp_path / "image.png"
+    Image.new("RGB", (280, 140)).save(path)
+    return path
+
+
+@pytest.fixture
+def broken(tmp_path, monkeypatch):
+    """A module of rewards that cannot be imported."""
+    (tmp_path / "broken_rewards.py").write_text("import no_such_thing")
+    monkeypatch.syspath_prepend(tmp_path)

@@ -93,7 +93,7 @@ def test_a_short_name_is_enough_where_only_one_system_has_it(capsys):
 
 def test_a_short_name_of_several_systems_is_refused(capsys):
     complaint = refused(capsys, "accuracy_reward", "--completion", "4")
-    assert "canoe.accuracy_reward, vlm_r1.accuracy_reward, trl.accuracy_reward" in complaint
+    assert "canoe.accuracy_reward, trl.accuracy_reward, vlm_r1.accuracy_reward" in complaint
 
 
 @pytest.mark.parametrize(
@@ -278,3 +278,35 @@ def modules_imported_by(argument):
 def test_help_imports_no_reward_and_list_imports_no_algebra():
     assert not modules_imported_by("--help") & {"plaudit.rewards.trl", "numpy", "sympy"}
     assert not modules_imported_by("list") & {"sympy", "math_verify", "torch"}
+
+
+# --- rewards of one's own -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "value", "why"),
+    [
+        (("own_rewards:brief",), 1.0, "brief gives 1."),
+        (("own_rewards:explained",), 0.5, "half"),
+        (("own_rewards:starts", "--solution", "4"), 1.0, "It starts so."),
+        (("own_rewards:strict", "--column", "answers=4 words"), 1.0, "strict gives 1."),
+        (("own_rewards:Shorter", "--param", "than=3"), 0.0, "own_rewards:Shorter gives 0."),
+    ],
+)
+def test_a_reward_of_ones_own_can_be_tried(arguments, value, why, capsys):
+    code, out, err = run(capsys, "try", *arguments, "--completion", "4 words", "--json")
+    assert (code, err) == (0, "")
+    tried = json.loads(out)
+    assert (tried["reward"], tried["value"], tried["why"]) == (arguments[0], value, why)
+
+
+@pytest.mark.parametrize(
+    ("reward", "complaint"),
+    [
+        ("own_rewards:strict", "needs answers: pass --column answers=VALUE"),
+        ("own_rewards:breif", 'own_rewards has no "breif"; did you mean "brief"?'),
+        ("os:system", "os is a module of Python itself"),
+    ],
+)
+def test_a_reward_of_ones_own_that_cannot_be_tried(reward, complaint, capsys):
+    assert complaint in refused(capsys, reward, "--completion", "4")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from plaudit.completions import (
-    golds_of,
+    gold_texts_of,
     ids_of,
     prompt_text_of,
     rows_of,
@@ -161,27 +161,27 @@ def test_anything_else_is_an_error_that_says_what_arrived_and_where(completion, 
 
 @pytest.mark.parametrize("completions", ["text", {"role": "assistant"}, 4, None])
 def test_completions_must_be_a_list(completions):
-    with pytest.raises(TypeError, match="completions must be a list with one entry a completion"):
+    with pytest.raises(TypeError, match="completions must be a list with one entry per completion"):
         texts_of(completions)
 
 
 def test_golds_are_text_numbers_or_none():
     golds = ["4", 4, 4.0, 1e-7, 1e22, float("inf"), np.int64(4), np.float32(0.5), True, None]
     texts = ["4", "4", "4.0", "0.0000001", "1" + "0" * 22, "inf", "4", "0.5", "1", None]
-    assert golds_of(golds) == texts
-    assert golds_of([np.bool_(True), Tensor(4), float("nan")]) == ["1", "4", None]
-    assert golds_of(np.array(["4", "5"])) == ["4", "5"]
-    assert golds_of((4, "5")) == ["4", "5"]
+    assert gold_texts_of(golds) == texts
+    assert gold_texts_of([np.bool_(True), Tensor(4), float("nan")]) == ["1", "4", None]
+    assert gold_texts_of(np.array(["4", "5"])) == ["4", "5"]
+    assert gold_texts_of((4, "5")) == ["4", "5"]
 
 
 def test_any_other_gold_is_an_error():
     with pytest.raises(TypeError, match=r"solution 1 must be text, a number or None, got list"):
-        golds_of(["4", ["4"]])
+        gold_texts_of(["4", ["4"]])
 
 
 def test_a_long_culprit_is_shown_in_part():
     with pytest.raises(TypeError, match=r"got list: \[0, 1, 2.*\.\.\.$"):
-        golds_of([list(range(100))])
+        gold_texts_of([list(range(100))])
 
 
 def test_columns_must_be_as_long_as_the_completions():
@@ -192,15 +192,15 @@ def test_columns_must_be_as_long_as_the_completions():
 
 @pytest.mark.parametrize("column", ["ab", {"a": 1, "b": 2}, 5, None])
 def test_a_column_must_be_a_list(column):
-    with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
+    with pytest.raises(TypeError, match="solution must be a list with one entry per completion"):
         same_length(["a", "b"], solution=column)
 
 
 @pytest.mark.parametrize("column", [{1, 2}, np.array(4), b"ab", Tensor(3)])
 def test_what_has_no_rows_is_no_column(column):
-    with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
+    with pytest.raises(TypeError, match="solution must be a list with one entry per completion"):
         rows_of(column, "solution")
-    with pytest.raises(TypeError, match="solution must be a list with one entry a completion"):
+    with pytest.raises(TypeError, match="solution must be a list with one entry per completion"):
         same_length(["a", "b"], solution=column)
 
 

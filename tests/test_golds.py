@@ -200,8 +200,8 @@ def test_other_rewards_get_their_golds_as_they_are():
 @pytest.mark.parametrize(
     ("components", "said", "complaint"),
     [
-        (("trl.accuracy_reward",), "tex", "golds must be \"latex\" where it is said, got 'tex'"),
-        (("trl.accuracy_reward",), 3, 'golds must be "latex" where it is said, got 3'),
+        (("trl.accuracy_reward",), "tex", "golds must be \"latex\" or left out, got 'tex'"),
+        (("trl.accuracy_reward",), 3, 'golds must be "latex" or left out, got 3'),
         (("canoe.accuracy_reward",), "latex", "for the rewards of trl, and the recipe has none"),
     ],
 )

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 import plaudit
+from plaudit.judge import Status
 from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
-from plaudit.scores import Score, explain, reward, text_reward
+from plaudit.scores import STATUSES, STOPPED, TOLD, TROUBLE, Score, explain, reward, text_reward
 
 PENALTY = trl.get_repetition_penalty_reward()
 
@@ -92,7 +93,7 @@ def test_a_row_is_given_by_place_or_by_name(score):
         (lambda: explain(trl.accuracy_reward, "4", completion="5"), "the completion twice"),
         (lambda: explain(trl.accuracy_reward), "explain needs the completion"),
         (lambda: explain(trl.accuracy_reward, completions=["4"]), "takes one row, as completion=…"),
-        (lambda: explain(len, "4"), "is no plaudit reward"),
+        (lambda: explain(len, "4"), "is not a plaudit reward"),
         (
             lambda: explain(trl.accuracy_reward_async, "4", "4"),
             "accuracy_reward_async is for an event loop: explain the one without _async",
@@ -135,6 +136,30 @@ def test_a_text_reward_that_gives_no_score():
 
     with pytest.raises(TypeError, match="mine must give a Score"):
         mine("a")
+
+
+# --- from verdicts to scores ----------------------------------------------------------------------
+
+
+def test_every_status_of_the_judge_has_its_place_in_the_order():
+    assert {*map(str, Status)} - {"equal", "different"} == set(TOLD)
+    assert set(STOPPED) < set(TROUBLE) < set(TOLD) < set(STATUSES)
+
+
+@pytest.mark.parametrize(
+    ("reward", "columns"),
+    [
+        (trl.accuracy_reward, {}),
+        (canoe.accuracy_reward, {}),
+        (vlm_r1.default_accuracy_reward, {}),
+        (vlm_r1.accuracy_reward, {"accu_reward_method": "math"}),
+    ],
+)
+def test_what_went_wrong_has_a_field_of_its_own(reward, columns):
+    tower = r"<answer>\boxed{9^{9^{9^{9}}}}</answer>"
+    score = explain(reward, tower, "<answer>$5$</answer>", **columns)
+    assert (score.status, score.problem) == ("limit", "a power of more than a million digits")
+    assert explain(reward, r"<answer>\boxed{5}</answer>", "$5$", **columns).problem == ""
 
 
 # --- parameters -----------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ A trainer hands over completions; plaudit says what each is worth, and why.
 
 from typing import TYPE_CHECKING, Any
 
+from plaudit.declarations import reward_factory
 from plaudit.judge import configure
-from plaudit.scores import Score, explain, reward_factory
+from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
     from plaudit.client import AsyncClient, Client
@@ -23,9 +24,12 @@ __all__ = [
     "Client",
     "Score",
     "__version__",
+    "async_reward",
     "configure",
     "explain",
+    "reward",
     "reward_factory",
+    "text_reward",
 ]
 __version__ = "0.1.0"
 

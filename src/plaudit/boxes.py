@@ -67,14 +67,14 @@ def corners_of(value: object) -> Corners | None:
     >>> corners_of([1, 2.5, 3, 4]), corners_of([1, 2, 3]), corners_of([1, 2, 3, float("nan")])
     ((1.0, 2.5, 3.0, 4.0), None, None)
     """
-    # By the exact type: True is an int, too, but no coordinate.
+    # By the exact type: True is an int as well, but not a coordinate.
     if not isinstance(value, list) or not {type(v) for v in value} <= {int, float}:
         return None
     try:
         left, top, right, bottom = map(float, value)
     except (ValueError, OverflowError):
         return None
-    # The sum is finite only if all are; a sum that overflows has areas that do, too.
+    # The sum is finite only if all are; a sum that overflows has areas that overflow as well.
     return (left, top, right, bottom) if isfinite(left + top + right + bottom) else None
 
 
@@ -154,7 +154,7 @@ def _many_pairs(
     """The same as `_pairs`, number for number."""
     import numpy as np
 
-    # What is no box cannot reach a threshold above 0: leave it out, a model may write a million.
+    # What is not a box cannot reach a threshold above 0: leave it out, a model may write a million.
     places = [p for p, pred in enumerate(preds) if pred or threshold <= 0.0]
     gold_corners, found = _corner_array(golds), []
     rows = max(1, _MANY // len(golds))
@@ -209,8 +209,8 @@ class AveragePrecision(NamedTuple):
 def average_precision(preds: Sequence[Box], golds: Sequence[Box]) -> AveragePrecision:
     """COCO's average precision of one image, every prediction with the same confidence.
 
-    A prediction that is no box counts as a wrong one of its label. One whose label no gold box has
-    counts nowhere: COCO takes the mean over the labels of the gold.
+    A prediction that is not a box counts as a wrong one of its label. One whose label no gold box
+    has counts nowhere: COCO takes the mean over the labels of the gold.
 
     >>> gold = Box((0.0, 0.0, 100.0, 100.0), "cat")
     >>> average_precision([Box((0.0, 0.0, 100.0, 90.0), "cat")], [gold])

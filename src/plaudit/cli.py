@@ -25,20 +25,22 @@ AnyReward = Callable[..., Any]
 
 HOW_TO_PASS = {
     "solution": "--solution TEXT",
-    "sol": "--solution TEXT",
     "completion_ids": "--column completion_ids='[1, 2, 3]'",
 }
 INTERRUPTED = 130  # what shells report after Ctrl-C: 128 + SIGINT
 PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
-# Commands that live in rooms of their own: each has `add_arguments` and `run`.
-ROOMS = {
+# Commands that live in packages of their own: each has `add_arguments` and `run`.
+PACKAGES = {
     "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet files."),
     "report": ("plaudit.report", "Write an HTML report of a folder that `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
 }
-EXTRAS = {"plaudit.report": "report", "plaudit.serve": "serve"}  # what brings a room's packages
+EXTRAS = {
+    "plaudit.report": "report",
+    "plaudit.serve": "serve",
+}  # what installs the packages that it needs
 
 ABOUT = """\
 Verifiable rewards for reinforcement learning: what a completion is worth, and why.
@@ -127,7 +129,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EXAMPLES_OF_TRY,
         formatter_class=raw,
     )
-    trier.add_argument("reward", metavar="REWARD", help="such as trl.accuracy_reward or iou_reward")
+    trier.add_argument(
+        "reward",
+        metavar="REWARD",
+        help="such as trl.accuracy_reward, iou_reward, or my_rewards:polite for one of your own",
+    )
     trier.add_argument("--completion", metavar="TEXT", required=True, help="what the model wrote")
     trier.add_argument("--solution", metavar="TEXT", help="the gold answer")
     trier.add_argument(
@@ -149,38 +155,40 @@ def _parser() -> argparse.ArgumentParser:
     trier.add_argument("--json", action="store_true", help="print one JSON object")
     trier.set_defaults(run=lambda options: _try(options, sys.stdout))
 
-    for name, (room, about) in ROOMS.items():
-        commands.add_parser(name, help=about, description=about, room=room, formatter_class=raw)
+    for name, (package, about) in PACKAGES.items():
+        commands.add_parser(
+            name, help=about, description=about, package=package, formatter_class=raw
+        )
     return parser
 
 
 class Command(argparse.ArgumentParser):
-    """A command's parser. One that lives in a room of its own asks the room for its arguments.
+    """A command's parser. One that lives in a package of its own asks that for its arguments.
 
-    >>> Command(prog="plaudit report", room="plaudit.report").parse_args(["scored"]).directory
+    >>> Command(prog="plaudit report", package="plaudit.report").parse_args(["scored"]).directory
     PosixPath('scored')
     """
 
-    def __init__(self, room: str = "", **settings: Any) -> None:
+    def __init__(self, package: str = "", **settings: Any) -> None:
         super().__init__(**settings)
-        self._room = room
+        self._package = package
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, after the room has been imported, which takes a while: not for `--help`."""
-        if self._room:
-            room = _imported(self._room)
-            room.add_arguments(self)
-            self.set_defaults(run=room.run)
+        """Parse, after the package has been imported, which takes a while: not for `--help`."""
+        if self._package:
+            command = _imported(self._package)
+            command.add_arguments(self)
+            self.set_defaults(run=command.run)
         return super().parse_known_args(args, namespace)
 
 
-def _imported(room: str) -> Any:
+def _imported(package: str) -> Any:
     from importlib import import_module
 
     try:
-        return import_module(room)
+        return import_module(package)
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get(room, "score")
+        extra = EXTRAS.get(package, "score")
         raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
 
 
@@ -204,10 +212,12 @@ def _json_or_text(text: str) -> Any:
 
 
 def _list(out: TextIO) -> None:
-    from plaudit.rewards import all_rewards
+    from plaudit.rewards import all_rewards, broken_systems
 
     for name, reward in all_rewards().items():
         print(f"{name}{_signature(reward)}\n    {_first_line(reward)}", file=out)
+    for system, why in broken_systems().items():
+        print(f"plaudit: no rewards of {system}: {why}", file=sys.stderr)
 
 
 def _signature(reward: AnyReward) -> str:
@@ -222,11 +232,13 @@ def _first_line(reward: AnyReward) -> str:
 
 
 def _try(options: argparse.Namespace, out: TextIO) -> None:
-    name, reward = _named(options.reward)
+    is_own = ":" in options.reward
+    name, reward = (options.reward, None) if is_own else _named(options.reward)
     completion = _messages_or_text(_read(options.completion))
     solution = None if options.solution is None else _read(options.solution)
+    given = completion, solution, dict(options.param), dict(options.column)
     try:
-        score = _explained(reward, completion, solution, dict(options.param), dict(options.column))
+        score = _explained_own(name, *given) if is_own else _explained(reward, *given)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         raise UsageError(f"{name}: {error}") from error
     print(_as_json(name, score) if options.json else _as_text(name, score), file=out)
@@ -239,21 +251,41 @@ def _explained(
     params: dict[str, Any],
     columns: dict[str, Any],
 ) -> "Score":
+    from plaudit.declarations import arguments_of, declaration_of, is_reward_factory
+
     known = inspect.signature(reward).parameters
     for name in params:
         if name not in known:
             raise ValueError(f"has no parameter {name}; it has {', '.join(known)}")
     if "tokenizer" in known:
         params = {"tokenizer": Words(), **params}
-    asks = reward
-    if not hasattr(reward, "scores"):  # a factory: its parameters make the reward
-        _ask_for_missing(reward, params, "--param")
+    if is_reward_factory(reward):
+        _ask_for_missing(arguments_of(reward)[2], params, "--param")
         reward, params = reward(**params), {}
-        asks = reward.scores
-    given = ["completions", "content", *params, *columns]
-    given += ["solution", "sol"] if solution is not None else []
-    _ask_for_missing(asks, given, "--column")
+    declaration = declaration_of(reward)
+    given = [declaration.batch_names.get(name, name) for name in (*params, *columns)]
+    given += ["solution"] if solution is not None else []
+    needed = [name for name in declaration.needs if name in declaration.settings]
+    _ask_for_missing(needed, given, "--param")
+    _ask_for_missing(declaration.needs, given, "--column")
     return plaudit.explain(reward, completion, solution, **params, **columns)
+
+
+def _explained_own(
+    reference: str,
+    completion: Any,
+    solution: str | None,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+) -> "Score":
+    """The score by a function of the user's, as a recipe would call it."""
+    from plaudit.recipes import Component, Recipe
+
+    component = Component("", reference, params=params, folder=str(Path.cwd()))
+    given = [*columns, *(["solution"] if solution is not None else [])]
+    _ask_for_missing(component.needs({}), given, "--column")
+    (reward,) = Recipe("try", (component,)).reward_funcs()
+    return plaudit.explain(reward, completion, solution, **columns)
 
 
 def _named(wanted: str) -> tuple[str, AnyReward]:
@@ -296,18 +328,12 @@ class Words:
         return text.split()
 
 
-def _ask_for_missing(reward: AnyReward, given: Iterable[str], option: str) -> None:
-    """Complain of the first argument that has no default and no value, and say how to pass it."""
-    for name in _required(reward):
+def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
+    """Complain of the first argument that is needed and not given, and say how to pass it."""
+    for name in needed:
         if name not in given:
             how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
             raise ValueError(f"needs {name}: pass {how}")
-
-
-def _required(reward: AnyReward) -> list[str]:
-    parameters = inspect.signature(reward).parameters.values()
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    return [p.name for p in named if p.default is p.empty]
 
 
 def _as_json(name: str, score: "Score") -> str:
@@ -318,6 +344,7 @@ def _as_text(name: str, score: "Score") -> str:
     value = "None (the row is skipped)" if score.value is None else str(score.value)
     facts = {"reward": name, "value": value, "answer": score.answer, "gold": score.gold}
     facts |= {"method": score.method, "status": score.status, "why": score.why}
+    facts |= {"problem": score.problem}
     return "\n".join(f"{fact:<8}{_one_line(text)}" for fact, text in facts.items() if text)
 
 

@@ -7,7 +7,7 @@ A completion is a string, or a list of messages:
      {"role": "assistant", "content": [{"type": "text", "text": "So it is 42."}]}]
 
 Its text is what the last assistant message says: "So it is 42.". ShareGPT's messages, Gemini's and
-OpenAI's responses are read, too. Columns may be lists, arrays, tensors or Series. Whatever is of
+OpenAI's responses are read as well. Columns may be lists, arrays, tensors or Series. Whatever is of
 another shape is a TypeError that names the row and shows what came: never a text of no characters.
 """
 
@@ -41,7 +41,7 @@ _WRAPPED = ("messages", "conversations")
 
 
 def rows_of(column: Any, name: str) -> Sequence[Any]:
-    """A column as a sequence with an entry a row, whatever kind of array it is.
+    """A column as a sequence with one entry per row, whatever kind of array it is.
 
     >>> import numpy as np
     >>> rows_of(np.array([1, 2]), "level"), rows_of(("a", "b"), "level")
@@ -60,7 +60,7 @@ def _length(column: Any, name: str) -> int:
         except TypeError:  # arrays of no dimension have a length that cannot be asked for
             pass
     raise TypeError(
-        f"{name} must be a list with one entry a completion, got {type(column).__name__}"
+        f"{name} must be a list with one entry per completion, got {type(column).__name__}"
     )
 
 
@@ -82,8 +82,8 @@ def same_length(completions: Any, **columns: Any) -> None:
 
 
 @contextmanager
-def naming_row(row: int) -> Iterator[None]:
-    """Name the row in an error about what it holds.
+def naming_row(row: int, file: str = "") -> Iterator[None]:
+    """Name the row, and the file where it names one, in an error about what it holds.
 
     >>> with naming_row(3):
     ...     raise ValueError("there is no image")
@@ -95,7 +95,8 @@ def naming_row(row: int) -> Iterator[None]:
         yield
     except (TypeError, ValueError) as error:
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"row {row}: {error}") from error
+        place = f"row {row} ({file})" if file else f"row {row}"
+        raise kind(f"{place}: {error}") from error
 
 
 def _plain(value: Any) -> Any:
@@ -237,24 +238,24 @@ def _part_text(part: Message, label: str) -> str:
 # --- what the other columns hold ------------------------------------------------------------------
 
 
-def golds_of(solution: Any) -> list[str | None]:
+def gold_texts_of(solution: Any) -> list[str | None]:
     """The text of each gold; None and not a number are None: no gold.
 
-    >>> golds_of(["<answer>4</answer>", 42, 1e-7, None])
+    >>> gold_texts_of(["<answer>4</answer>", 42, 1e-7, None])
     ['<answer>4</answer>', '42', '0.0000001', None]
     """
     return [
-        gold if gold is None or isinstance(gold, str) else gold_of(gold, f"solution {row}")
+        gold if gold is None or isinstance(gold, str) else gold_text_of(gold, f"solution {row}")
         for row, gold in enumerate(rows_of(solution, "solution"))
     ]
 
 
-def gold_of(gold: Any, label: str = "the gold") -> str | None:
+def gold_text_of(gold: Any, label: str = "the gold") -> str | None:
     """The text of one gold; `label` is what to call it in errors.
 
-    >>> gold_of(42), gold_of(None)
+    >>> gold_text_of(42), gold_text_of(None)
     ('42', None)
-    >>> gold_of({"answer": 42})
+    >>> gold_text_of({"answer": 42})
     Traceback (most recent call last):
     ...
     TypeError: the gold must be text, a number or None, got dict: {'answer': 42}

@@ -7,13 +7,10 @@ same, so the rewards keep to it; but they say so, in a warning and in each score
 
 import re
 import warnings
-from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
-from plaudit.scores import Score
-
-# What has more characters is no expression but a worked solution.
+# What has more characters is not an expression but a worked solution.
 _LONGEST = 1000
 _ANCHOR = re.compile(r"(?<!\\)(?:\$|\\\(|\\\[|\\boxed\b)")
 _LATEX = re.compile(r"\\[A-Za-z]|[\^_{]")
@@ -62,33 +59,32 @@ def _mathematics(text: str) -> str:
     return _NO_MATHEMATICS.sub("", _NAME.sub("", _DRESS.sub("", bare)))
 
 
-def marked(score: Score, gold: str, read: str | None) -> Score:
-    r"""The score, which says so where its gold was read in part; the first of a process warns.
+def in_part(gold: str, read: str | None) -> str:
+    r"""What to say of a gold that was read in part, else ""; the first of a process is warned of.
 
     >>> with warnings.catch_warnings(action="ignore"):
-    ...     marked(Score(1.0, "2 is equal to the gold 2."), r"2\sqrt{2}", "2").why
-    '2 is equal to the gold 2. The gold was read as 2, out of 2\\sqrt{2}.'
+    ...     in_part(r"2\sqrt{2}", "2"), in_part("2", "2")
+    ('The gold was read as 2, out of 2\\sqrt{2}.', '')
     """
     if not read_in_part(gold, read):
-        return score
+        return ""
     shown = f"{gold:.80}"
     if not _warned:
         _warned.add(gold)
         warnings.warn(
-            f"the gold {shown} is read as {read}: math-verify reads mathematics in part unless it "
-            f"stands in $…$. Write the golds as ${shown}$; for the rewards of trl, a recipe with "
-            'golds = "latex" does so. Every score whose gold is read in part is gold_in_part.',
+            f"the gold {shown} is read as {read}: math-verify reads only a part of mathematics "
+            f"that is not in $…$. Write the golds as ${shown}$; for the rewards of trl, a recipe "
+            'with golds = "latex" does so. Every score whose gold is read in part is gold_in_part.',
             UserWarning,
             stacklevel=2,
         )
-    why = f"{score.why} The gold was read as {read}, out of {shown}."
-    return replace(score, why=why, gold_in_part=True)
+    return f"The gold was read as {read}, out of {shown}."
 
 
 def as_latex(gold: Any) -> Any:
     r"""A gold with `$…$` around it, so that it is read whole.
 
-    Left as it is: what is no text, or stands in an environment; and prose, which is no LaTeX.
+    Left as it is: what is not text, or stands in an environment; and prose, which is not LaTeX.
 
     >>> as_latex(r"2\sqrt{2}"), as_latex("<answer>- 10</answer>")
     ('$2\\sqrt{2}$', '<answer>$- 10$</answer>')

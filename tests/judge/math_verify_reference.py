@@ -14,10 +14,9 @@ from latex2sympy2_extended import NormalizationConfig, convert_to_pct
 from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, parser
 
-from plaudit.judge import _faster
-from plaudit.judge._latex import Latex, Piece
-from plaudit.judge._plain import Arithmetic, Number
 from plaudit.judge._verdict import Rule
+from plaudit.judge.reading import Arithmetic, Latex, Number, Piece
+from plaudit.judge.workers import _speedups
 
 logging.getLogger("math_verify").setLevel(logging.ERROR)
 
@@ -85,9 +84,9 @@ def _first(groups, start):
 def as_released():
     """math-verify's own ways, whatever was put in their place."""
     patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number, grader.sympy_symbolic_eq
-    _Latex2Sympy.create_parser = _faster._create_parser
-    _Latex2Sympy.parse_number = _faster._parse_number
-    grader.sympy_symbolic_eq = _faster._symbolic_eq
+    _Latex2Sympy.create_parser = _speedups._create_parser
+    _Latex2Sympy.parse_number = _speedups._parse_number
+    grader.sympy_symbolic_eq = _speedups._symbolic_eq
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # sympy's, of sets among the factors of a product

@@ -104,7 +104,7 @@ def test_unfinished_reasoning_is_wrong_even_without_a_gold():
     assert logged["answer_parsed"] == ["[incomplete reasoning]", "[skipped]"]
 
 
-def test_twins_for_event_loops_give_the_same():
+def test_async_forms_give_the_same():
     completions = [r"<think>…</think>\boxed{\sin^2 x + \cos^2 x}", r"</think>\boxed{5}"]
 
     async def both():

@@ -192,7 +192,7 @@ def test_a_run_that_stops_says_so(tmp_path, rows, recipe_file, capsys, monkeypat
     asked = (file, "--recipe", recipe_file, "--out", tmp_path / "out")
     code, _, err = run(capsys, *asked, "--engine", "ray")
     assert (code, err) == (2, "plaudit: --engine ray needs Ray: pip install 'plaudit[ray]'\n")
-    monkeypatch.setattr("plaudit.scoring._local.WORKER", "raise SystemExit(5)")
+    monkeypatch.setattr("plaudit.processes.PROGRAM", "raise SystemExit(5)")
     code, _, err = run(capsys, *asked)
     assert code == 1
     assert "the last with exit code 5" in err

@@ -9,12 +9,14 @@ import io
 import os
 import socket
 import subprocess
+import sys
 from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
 from tables import content, jsonl
 
+from plaudit import processes
 from plaudit.recipes import Component, Recipe
 from plaudit.scoring import InputError, StoppedError, score_table
 from plaudit.scoring import _local as local
@@ -221,14 +223,14 @@ class Mark:
     ],
 )
 def test_a_worker_whose_own_calls_fail_once(tmp_path, monkeypatch, table, whole, owner, name, code):
-    real = local.WORKER
+    real = processes.PROGRAM
 
     def patch_of(patch, number, out):
         mark = tmp_path / f"mark-{number}"
         settings = {"owner": owner, "name": name, "code": code, "number": number}
         start = IN_WORKER.format(mark=str(mark), **settings)
-        path, *rest = real.partition("from plaudit")
-        patch.setattr(local, "WORKER", path + start + "".join(rest))
+        path, *rest = real.partition("importlib.import_module")
+        patch.setattr(processes, "PROGRAM", path + start + "".join(rest))
         return Mark(mark)
 
     assert failing(tmp_path, monkeypatch, table, whole, patch_of) >= 1
@@ -261,7 +263,7 @@ def test_a_run_out_of_descriptors_ends_and_is_resumed(tmp_path, table, whole):
     codes = []
     for limit in (*range(3, 14), 256):
         ended = subprocess.run(
-            [local.sys.executable, script, str(limit), *map(str, asked)],
+            [sys.executable, script, str(limit), *map(str, asked)],
             capture_output=True,
             text=True,
             timeout=120,

@@ -1,7 +1,6 @@
 """Worker processes that die, and what is done about it."""
 
 import json
-import os
 import subprocess
 import sys
 
@@ -11,7 +10,6 @@ from tables import content, jsonl, rejected
 import plaudit
 from plaudit.recipes import Component, Recipe
 from plaudit.scoring import InputError, StoppedError, score_table
-from plaudit.scoring import _local as local
 from plaudit.scoring import _worker as worker
 
 REWARDS = """
@@ -108,12 +106,6 @@ def test_what_a_reward_prints_is_no_output(tmp_path, reward, capfd):
     assert rejected(tmp_path / "out") == []
 
 
-def test_a_worker_does_not_outlive_a_parent_that_is_gone(monkeypatch):
-    monkeypatch.setattr(worker.ctypes, "CDLL", lambda _: type("C", (), {"prctl": print}))
-    with pytest.raises(SystemExit):
-        worker._die_with(os.getppid() + 1)
-
-
 def test_a_script_without_a_guard_can_score(tmp_path, rows, recipe_file):
     """Workers are no copies of the caller, which would score again in each of them."""
     script = tmp_path / "script.py"
@@ -128,12 +120,6 @@ def test_a_script_without_a_guard_can_score(tmp_path, rows, recipe_file):
     jsonl(tmp_path / "a.jsonl", rows)
     ended = subprocess.run([sys.executable, script], capture_output=True, text=True)
     assert (ended.stdout, ended.stderr) == ("12\n", "")
-
-
-def test_every_core_has_a_worker(monkeypatch):
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 5)
-    assert local.cores() == 5
 
 
 def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):

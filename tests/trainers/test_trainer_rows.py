@@ -19,8 +19,8 @@ from plaudit.trainers._rows import (
     _overlap,
     columns_of,
     gold_in,
+    metrics_of,
     total_of,
-    values_of,
 )
 
 ENDINGS = st.lists(st.sampled_from([*ENDS, " ", "\n"]), max_size=6).map("".join)
@@ -214,9 +214,9 @@ def test_columns_leave_out_what_means_something_else():
 
 def test_a_component_with_a_trainers_own_name_is_refused():
     row = RowScore(1.0, {"score": Score(1.0, "So.")})
-    assert values_of(row)["score"] == 1.0
+    assert metrics_of(row)["score"] == 1.0
     with pytest.raises(ValueError, match='a component is called "score"'):
-        values_of(row, taken=["score"])
+        metrics_of(row, taken=["score"])
 
 
 def test_a_row_that_all_skip_is_worth_nothing():

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.completions import same_length
+from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
-from plaudit.scores import NOT_COLUMNS, Score
+from plaudit.scores import Score
 
 Columns = Mapping[str, Any]
-OTHERS = ("why", "answer", "gold", "method", "right")
+OTHERS = ("why", "answer", "gold", "method", "right", "problem")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ def _sent(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) 
     wanted = set(given) if recipe.takes_any else recipe.takes | recipe.needs
     if only is not None:
         wanted &= {*only, *recipe.needs}
-    return [name for name in given if name in wanted and name not in NOT_COLUMNS]
+    return [name for name in given if name in wanted and name not in HOOKS]
 
 
 def _is_column(column: Any, rows: int) -> bool:

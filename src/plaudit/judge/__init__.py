@@ -1,11 +1,13 @@
-"""Two answers to a `Verdict`: the only room that knows math-verify and sympy.
+"""Pairs of an answer and a gold, as text -> a `Verdict` each, as math-verify would give it.
 
     from plaudit.judge import Pair, judge
 
     judge([Pair(r"So it is $\\frac{2}{4}$.", "1/2")])[0].status   # Status.EQUAL
 
-Every reward of a process shares one judge, with its cache and its workers; `configure` sets its
-limits. Neither sympy nor antlr is ever imported here, only in the workers.
+Three packages do the work, in this order: `reading` makes candidates of a text, `exact` decides
+what needs no CAS, `workers` has math-verify decide the rest in other processes. Every reward of a
+process shares one judge, with its cache and its workers; `configure` sets its limits. This process
+never imports sympy or antlr: only the workers do.
 """
 
 import os
@@ -40,7 +42,7 @@ T = TypeVar("T")
 
 _lock = threading.Lock()
 _shared: Judge | None = None
-_keepers = 0  # who are inside `workers_kept`
+_keeping_workers = 0  # how many are inside `workers_kept`
 
 
 def shared_judge() -> Judge:
@@ -65,10 +67,10 @@ def configure(
     cache: int | None = None,
     cache_memory: int | None = None,
 ) -> None:
-    """Set the limits of the shared judge; what is None stays. See `Settings` for what each is.
+    """Set the limits of the shared judge, see `Settings`; those that are None stay as they are.
 
-    From now on calls go to a new judge, with an empty cache. Calls in flight end on the workers,
-    and by the limits, that they began with; when the last of them is done, those workers stop.
+    From now on, calls go to a new judge with an empty cache. Calls in flight finish with the
+    workers and the limits that they began with; those workers stop when the last of them is done.
 
     >>> configure(deadline=2)
     >>> shared_judge().settings.deadline
@@ -93,23 +95,23 @@ def configure(
 
 @contextmanager
 def workers_kept() -> Iterator[None]:
-    """Keep the workers of the shared judge for as long as this lasts.
+    """Keep the workers of the shared judge running for as long as this lasts.
 
-    For what serves in a process that others share: whoever is the last to leave stops the workers,
-    once no call is in flight. Others who call the judge later have new ones started.
+    For a server in a process that does other things, too: the last of several to leave stops the
+    workers, once no call is in flight. Later calls start new ones.
 
     >>> with workers_kept():
     ...     shared_judge().check()
     """
-    global _keepers
+    global _keeping_workers
     with _lock:
-        _keepers += 1
+        _keeping_workers += 1
     try:
         yield
     finally:
         with _lock:
-            _keepers -= 1
-            last = _shared if _keepers == 0 else None
+            _keeping_workers -= 1
+            last = _shared if _keeping_workers == 0 else None
         if last is not None:
             last.close()
 
@@ -134,7 +136,9 @@ async def judge_async(pairs: Sequence[Pair]) -> list[Verdict]:
 
 
 def settle(steps: Generator[list[Pair], list[Verdict], T]) -> T:
-    """Run steps that ask for verdicts by yielding pairs: the same steps serve threads and loops.
+    """Run a generator that yields pairs and is sent their verdicts; return what it returns.
+
+    The same generator runs on an event loop with `settle_async`.
 
     >>> def how_many_are_right(answers, gold):
     ...     verdicts = yield [Pair(answer, gold) for answer in answers]
@@ -152,7 +156,7 @@ def settle(steps: Generator[list[Pair], list[Verdict], T]) -> T:
 
 
 async def settle_async(steps: Generator[list[Pair], list[Verdict], T]) -> T:
-    """Run the same steps on an event loop.
+    """Run the same generator on an event loop.
 
     >>> import asyncio
     >>> def is_right(answer, gold):

@@ -1,4 +1,4 @@
-"""The judge: from cheap to dear, each step decides what it can and hands the rest on."""
+"""The judge: from cheap to expensive, each step decides what it can and hands on the rest."""
 
 import atexit
 import contextlib
@@ -10,20 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from plaudit.judge._algebra import clearly_apart, same_shape
 from plaudit.judge._cache import Cache
-from plaudit.judge._exact import same_number
-from plaudit.judge._reading import Reading, read, too_long
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
+from plaudit.judge.exact import clearly_apart, same_number, same_object
+from plaudit.judge.reading import Reading, read, too_long
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from plaudit.judge._pool import Pool
-    from plaudit.judge._tasks import Item, Outcome
+    from plaudit.judge.workers import Item, Outcome, Pool
 
-LONG = 50_000  # characters of a batch that an event loop can stand being read on it
+LONG = 50_000  # characters of a batch: more of them are read in a thread, not on an event loop
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +44,9 @@ class CacheStats:
 
 
 class Judge:
-    r"""Compares answers with golds, in any thread, never longer than a deadline an item.
+    r"""Compares answers with golds, in any thread, and never takes longer than a deadline per item.
+
+    settings: its limits; by default those of the environment, see `Settings`
 
     >>> judge = Judge()
     >>> [v.status.value for v in judge.judge([Pair("4", "2+2"), Pair("It is 5.", "4")])]
@@ -64,29 +64,29 @@ class Judge:
         self._items: Cache[Item, Verdict] = Cache(entries, size // 4)
         self._pool: Pool | None = None
         self._trouble: str | None = None
-        self._calls = 0  # that are in flight
-        self._closing = False  # the workers stop when the last of those is done
-        self._retired = False  # and so they do after each call from now on
+        self._in_flight = 0  # calls
+        self._closing = False  # the workers stop when the last call is done
+        self._retired = False  # the workers stop after each call from now on
         self._lock = threading.Lock()
         JUDGES.add(self)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """A verdict for each pair."""
-        with self._call(), Session(self, pairs) as session:
-            session.read()
-            return session.verdicts([future.result() for future in session.futures])
+        with self._workers_needed(), Call(self, pairs) as call:
+            call.read()
+            return call.verdicts([future.result() for future in call.futures])
 
     async def judge_async(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """The same on an event loop: no thread is blocked while the workers work."""
         import asyncio  # a trainer that has no loop need not load it
 
-        with self._call(), Session(self, pairs) as session:
+        with self._workers_needed(), Call(self, pairs) as call:
             if sum(len(pair.answer) + len(pair.gold) for pair in pairs) > LONG:
-                await asyncio.wrap_future(READERS.get().submit(session.read))
+                await asyncio.wrap_future(READING_THREADS.get().submit(call.read))
             else:
-                session.read()
-            outcomes = await asyncio.gather(*map(asyncio.wrap_future, session.futures))
-            return session.verdicts(outcomes)
+                call.read()
+            outcomes = await asyncio.gather(*map(asyncio.wrap_future, call.futures))
+            return call.verdicts(outcomes)
 
     @property
     def cache(self) -> CacheStats:
@@ -117,7 +117,7 @@ class Judge:
         >>> judge.close()
         """
         try:
-            with self._call():
+            with self._workers_needed():
                 self._submit(CHECK).result()
         except (ImportError, RuntimeError) as error:
             return str(error)
@@ -127,39 +127,39 @@ class Judge:
         """Stop the workers, as soon as no call needs them. The next that does starts others."""
         with self._lock:
             self._closing = True
-            pool = self._unneeded()
+            pool = self._take_unneeded_pool()
         if pool is not None:
             pool.close()
 
     def retire(self) -> None:
-        """Close, and keep no workers from now on: who still calls it has them for the call."""
+        """Close, and keep no workers from now on: those that a later call starts stop with it."""
         self._retired = True
         self.close()
 
     @contextlib.contextmanager
-    def _call(self) -> Iterator[None]:
-        """A call is in flight: the workers stay."""
+    def _workers_needed(self) -> Iterator[None]:
+        """While a call is in flight, the workers stay."""
         with self._lock:
-            self._calls += 1
+            self._in_flight += 1
         try:
             yield
         finally:
             with self._lock:
-                self._calls -= 1
-                pool = self._unneeded()
+                self._in_flight -= 1
+                pool = self._take_unneeded_pool()
             if pool is not None:
                 pool.close(wait=False)  # this may be an event loop
 
-    def _unneeded(self) -> "Pool | None":
-        """The pool, where it is to be closed now; needs the lock."""
-        if self._calls or not (self._closing or self._retired):
+    def _take_unneeded_pool(self) -> "Pool | None":
+        """The pool, if it is to be closed now; the caller holds the lock."""
+        if self._in_flight or not (self._closing or self._retired):
             return None
         self._closing = False
         pool, self._pool = self._pool, None
         return pool
 
     def _submit(self, item: "Item") -> "Future[Outcome]":
-        from plaudit.judge._pool import Pool  # most calls never need it
+        from plaudit.judge.workers import Pool  # most calls never need it
 
         with self._lock:
             if self._pool is None or self._pool.ended:
@@ -174,7 +174,7 @@ class Judge:
             return self._pool.submit(item)
 
     def _stop(self) -> None:
-        """Stop the workers, whoever needs them: the process ends."""
+        """Stop the workers at once: the process ends."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
@@ -182,7 +182,7 @@ class Judge:
     def _after_fork(self) -> None:
         """In a forked process: the workers and the calls in flight stay the parent's."""
         pool, self._pool, self._lock = self._pool, None, threading.Lock()
-        self._calls = 0
+        self._in_flight = 0
         if pool is not None:
             pool.abandon()
 
@@ -195,8 +195,8 @@ class Judge:
         return reading
 
 
-class Session:
-    """One call: what is decided at once, and the unique items that workers have by then."""
+class Call:
+    """One call: the verdicts that are decided at once, and the distinct items that workers have."""
 
     def __init__(self, judge: Judge, pairs: Sequence[Pair]) -> None:
         self._judge = judge
@@ -205,11 +205,11 @@ class Session:
         self._verdicts: list[Verdict | None] = []
         self._over = False
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> "Call":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Whatever became of the call, nobody waits for the workers any more."""
+        """However the call ended, nobody waits for the workers any more."""
         self._over = True
         for future in self.futures:
             future.cancel()
@@ -217,9 +217,9 @@ class Session:
     def read(self) -> None:
         """Decide what can be decided at once, and hand the rest to the workers."""
         for row, pair in enumerate(self._pairs):
-            if self._over:  # cancelled on the loop, while a thread reads
+            if self._over:  # it was cancelled on the event loop while a thread reads
                 return
-            self._verdicts.append(self._quick(pair, row))
+            self._verdicts.append(self._decide_at_once(pair, row))
 
     @property
     def futures(self) -> "list[Future[Outcome]]":
@@ -229,15 +229,15 @@ class Session:
         """All verdicts, with what the workers said of the items."""
         for (item, (_, rows)), outcome in zip(self._waiting.items(), outcomes, strict=True):
             verdict = _verdict(outcome)
-            if outcome.lasting:
+            if outcome.cacheable:
                 self._judge._items.put(item, verdict, str(item))
             for row in rows:
                 self._verdicts[row] = verdict
-                if outcome.lasting:
+                if outcome.cacheable:
                     self._remember(self._pairs[row], verdict)
         return [verdict for verdict in self._verdicts if verdict is not None]
 
-    def _quick(self, pair: Pair, row: int) -> Verdict | None:
+    def _decide_at_once(self, pair: Pair, row: int) -> Verdict | None:
         if why := too_long(pair.gold, Rule.ANYWHERE):
             return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
         if why := too_long(pair.answer, pair.rule):
@@ -247,7 +247,7 @@ class Session:
             return known
         start = time.perf_counter()
         try:
-            decided = self._without_a_worker(pair, start)
+            decided = self._decide_or_item(pair, start)
         except Exception as error:  # a fault of plaudit's costs one item, never the run
             seconds, what = time.perf_counter() - start, f"{type(error).__name__}: {error}"[:200]
             return Verdict(Status.ERROR, None, None, "reading", seconds, what)
@@ -256,14 +256,14 @@ class Session:
         self._wait_for(decided, row)
         return None
 
-    def _without_a_worker(self, pair: Pair, start: float) -> "Verdict | Item":
+    def _decide_or_item(self, pair: Pair, start: float) -> "Verdict | Item":
         """The verdict, or what a worker needs for it."""
         gold, answer = self._judge._gold(pair.gold), read(pair.answer, pair.rule)
         status, method = _decide(answer, gold)
         if status is not None:
             seconds, problem = time.perf_counter() - start, method if status is Status.LIMIT else ""
             return Verdict(status, answer.shown, gold.shown, method, seconds, problem)
-        item = answer.wire, gold.wire, pair.rule.value
+        item = answer.plain_data, gold.plain_data, pair.rule.value
         return self._judge._items.get(item) or item
 
     def _wait_for(self, item: "Item", row: int) -> None:
@@ -277,10 +277,10 @@ class Session:
         return verdict
 
 
-class Readers:
-    """Threads in which event loops have long texts read, started when first needed.
+class ReadingThreads:
+    """Threads in which long texts are read for event loops, started when first needed.
 
-    Apart from the loop's own: those may all be busy with what a reward waits for.
+    The loop's own threads are not used: all of them may be busy with something that waits for this.
     """
 
     def __init__(self) -> None:
@@ -318,11 +318,11 @@ def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
 def _same(answer: Reading, gold: Reading) -> tuple[bool | None, str]:
     if answer.number and gold.number:
         return same_number(gold.number, answer.number), "numbers"
-    if answer.shape and gold.shape:
-        return same_shape(gold.shape, answer.shape), "algebra"
+    if answer.math_object and gold.math_object:
+        return same_object(gold.math_object, answer.math_object), "algebra"
     for one, other in ((answer, gold), (gold, answer)):
-        if one.number and one.number.decimal and not one.number.percent and other.shape:
-            return False if clearly_apart(one.number.value, other.shape) else None, "algebra"
+        if one.number and one.number.decimal and not one.number.percent and other.math_object:
+            return False if clearly_apart(one.number.value, other.math_object) else None, "algebra"
     return None, ""
 
 
@@ -333,7 +333,7 @@ def _verdict(outcome: "Outcome") -> Verdict:
 
 CHECK: "Item" = ((("number", "2", False),), (("number", "2", False),), Rule.LATEX.value)
 JUDGES: WeakSet[Judge] = WeakSet()
-READERS = Readers()
+READING_THREADS = ReadingThreads()
 
 
 def _stop_all() -> None:
@@ -342,7 +342,7 @@ def _stop_all() -> None:
 
 
 def _after_fork() -> None:
-    READERS.forget()
+    READING_THREADS.forget()
     for judge in list(JUDGES):
         judge._after_fork()
 

@@ -4,7 +4,9 @@ import os
 from dataclasses import dataclass, fields
 from typing import Any
 
-# No limit in use comes near these; what lies above them is a slip, such as bytes for MiB.
+from plaudit.processes import cores
+
+# No sensible limit comes near these; a greater one is a mistake, such as bytes for MiB.
 MOST = {
     "deadline": 24 * 3600,
     "memory": 1 << 24,
@@ -14,21 +16,18 @@ MOST = {
 }
 
 
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The judge's limits. Each may come from the environment: `PLAUDIT_DEADLINE=2`.
 
-    deadline: seconds that an item may take, from when its work starts; a day at the most
-    memory: MiB of memory that a worker may have; math-verify alone takes about 70
-    workers: processes at the most; 1,024 of them, where that many are asked for
-    cache: verdicts remembered at the most
-    cache_memory: MiB of text that the remembered verdicts may hold
+    deadline: float, seconds that an item may take from when a worker begins with it, such as 2 or
+        0.5; at most a day (default: 5)
+    memory: int, MiB of memory that a worker may have, such as 512; math-verify alone takes about 70
+        (default: 1024)
+    workers: int, most worker processes at a time; at most 1,024 (default: the cores that this
+        process may use, at most 4)
+    cache: int, most verdicts that are remembered (default: 200,000)
+    cache_memory: int, MiB of text that the remembered verdicts may hold (default: 256)
 
     >>> Settings(deadline=0)
     Traceback (most recent call last):
@@ -38,7 +37,7 @@ class Settings:
 
     deadline: float = 5.0
     memory: int = 1024
-    workers: int = min(_cores(), 4)
+    workers: int = min(cores(), 4)
     cache: int = 200_000
     cache_memory: int = 256
 
@@ -57,7 +56,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls) -> "Settings":
-        """The defaults, and what the environment says instead.
+        """The defaults, or what the environment says instead.
 
         >>> Settings.from_environment().deadline
         5.0

@@ -1,4 +1,4 @@
-"""Recipes: which rewards count, how much, on which columns, and only where another passed.
+"""Names of rewards, weights, gates and columns in, and out comes one callable that scores a batch.
 
     name = "brief-math"
 
@@ -15,7 +15,7 @@
     gate = "accuracy_reward"
     params = { max_len = 4096 }
 
-A recipe is one callable over a batch: it gives each component's score, the total and the reasons.
+A recipe gives each component's score, the total and the reasons.
 """
 
 from plaudit.recipes._broken import BrokenRewardError

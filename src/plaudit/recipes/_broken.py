@@ -2,7 +2,7 @@
 
 
 class BrokenRewardError(TypeError, ValueError):
-    """A reward gave what no reward may give: no list, another count, something that is no number.
+    """A reward gave what no reward may give: not a list, another count, or not a number.
 
     It is an error of the function, not of a row: to score the rest without that row would hide it.
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from plaudit.declarations import HOOKS
 from plaudit.recipes._names import quoted
-from plaudit.scores import NOT_COLUMNS
 
 if TYPE_CHECKING:
     from plaudit.recipes._component import Component
@@ -82,7 +82,7 @@ def check_needs(
 
 def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
     """What to do; without a guess, COLUMN is for the reader to fill in."""
-    named = [name for name in available if name not in NOT_COLUMNS]
+    named = [name for name in available if name not in HOOKS]
     shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     say = f"say {option.replace('COLUMN', meant or 'COLUMN')} on the command line, or {argument} = "

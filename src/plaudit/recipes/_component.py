@@ -19,15 +19,16 @@ RESERVED = ("row_id", "group_id", "total", "status", "explanation")
 class Component:
     """One reward in a recipe.
 
-    name: the column that it gets in a scored table; "" takes the reward's own name
+    name: the column that it gets in a scored table; "" is for the reward's own name
     reward: "trl.accuracy_reward", or "package.module:function" for one of your own
-    weight: what its value is multiplied by in the total
-    params: the arguments of a factory, or fixed arguments of a plain reward
-    columns: the reward's argument -> the table's column
-    gate: the name of an earlier component; this one counts only where that one is above 0
-    right: the value from which a completion is right, where the reward's own rule is not meant
-    golds: "latex" wraps golds that stand in no environment in $…$, for the rewards of trl
-    folder: where the module of a reward of your own is looked for first: that of the recipe's file
+    weight: a number that its value is multiplied by in the total; 0.0 keeps it as a column alone
+    params: the arguments of a factory, or fixed arguments of a plain reward, {"max_len": 4096}
+    columns: the reward's argument -> the table's column, {"solution": "answer"}
+    gate: the name of an earlier component; this one counts only where that one is above 0.
+        Default: it always counts
+    right: the value from which a completion is right, such as 0.75. Default: the reward's own rule
+    golds: "latex" wraps golds that are not in $…$ or \\boxed{…} in $…$, for the rewards of trl
+    folder: where the module of a reward of your own is looked for first. Default: where Python does
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
     'cosine_scaled_reward'
@@ -52,7 +53,7 @@ class Component:
         own_name, _ = self._named_calling
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "weight", float(self.weight))
-        if self.golds and not self.calling.reads_latex:
+        if self.golds and not self.calling.declaration.reads_latex:
             raise ValueError(f'{self.reward} takes no golds = "latex": it reads more than LaTeX')
         if self.name in RESERVED:
             raise ValueError(f"a scored table has a column {quoted(self.name)} already")
@@ -138,19 +139,19 @@ class Component:
 
 
 def check_golds(golds: object) -> None:
-    """Raise where it is no way to read golds.
+    """Raise where it is not a way to read golds.
 
     >>> check_golds("tex")
     Traceback (most recent call last):
     ...
-    ValueError: golds must be "latex" where it is said, got 'tex'
+    ValueError: golds must be "latex" or left out, got 'tex'
     """
     if golds not in ("", "latex"):
-        raise ValueError(f'golds must be "latex" where it is said, got {golds!r:.80}')
+        raise ValueError(f'golds must be "latex" or left out, got {golds!r:.80}')
 
 
 def check_columns(columns: Mapping[str, Any]) -> None:
-    """Raise where a column that an argument is mapped to is no name.
+    """Raise where a column that an argument is mapped to is not a name.
 
     >>> check_columns({"solution": 3})
     Traceback (most recent call last):

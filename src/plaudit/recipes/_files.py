@@ -25,7 +25,7 @@ def load(name_or_path: str | PathLike[str]) -> Recipe:
     >>> load("trl-maths")
     Traceback (most recent call last):
     ...
-    ValueError: there is no recipe "trl-maths": it is no file, and of the presets \
+    ValueError: there is no recipe "trl-maths", neither a preset nor a file; \
 did you mean "trl-math"?
     """
     name = fspath(name_or_path)
@@ -53,9 +53,7 @@ def _text_of(name: str) -> str:
     path = Path(name)
     if not path.exists() and not path.suffix:
         hint = did_you_mean(name, presets())
-        raise ValueError(
-            f"there is no recipe {quoted(name)}: it is no file, and of the presets {hint}"
-        )
+        raise ValueError(f"there is no recipe {quoted(name)}, neither a preset nor a file; {hint}")
     try:
         return path.read_text("utf-8")
     except OSError as error:

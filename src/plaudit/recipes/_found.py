@@ -15,51 +15,33 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from plaudit.declarations import AnyReward, arguments_of, declaration_of, is_reward_factory
 from plaudit.recipes._names import did_you_mean, quoted
-from plaudit.rewards import SYSTEMS, AnyReward, reward_named
-from plaudit.scores import is_reward_factory
+from plaudit.rewards import reward_named, systems
 
-# The rewards of one text have names of their own for what is a column of a batch.
-IN_A_BATCH = {"content": "completions", "sol": "solution"}
-_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is no reward
+_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is not a reward
 
 
-def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[str, Any, bool]:
-    """What a reference names: its full name, if plaudit has it; the reward; whether it was made.
+def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[Any, bool]:
+    """The reward that a reference names, and whether a factory made it.
 
-    >>> reward_of("think_format_reward", {}, "")[0]
-    'trl.think_format_reward'
+    >>> reward_of("trl.get_repetition_penalty_reward", {"ngram_size": 2}, "")
+    (RepetitionPenaltyReward(ngram_size=2, max_penalty=-1.0), True)
     >>> reward_of("os:system", {"command": "ls"}, "")
     Traceback (most recent call last):
     ...
     ValueError: os:system cannot be a reward: os is a module of Python itself
     """
-    full, thing = _found(reference, folder)
-    is_made = is_reward_factory(thing) if not full else not _takes_a_batch(thing)
+    thing = _found(reference, folder)
+    is_made = is_reward_factory(thing)
     if is_made:
         thing = _made(reference, thing, params)
-    elif not full:
-        _check_own(reference, thing)
+    else:
+        _check_shape(reference, thing)
     if not callable(thing) or inspect.iscoroutinefunction(thing):
         kind = "a coroutine function" if callable(thing) else type(thing).__name__
         raise ValueError(f"{reference} must be a plain function, it is {kind}")
-    return full, thing, is_made
-
-
-def arguments_of(function: AnyReward) -> tuple[list[str], bool, list[str]]:
-    """What a function names, whether it takes other keywords too, and what it insists on.
-
-    >>> arguments_of(lambda completions, solution, level=None, **kwargs: [])
-    (['completions', 'solution', 'level'], True, ['completions', 'solution'])
-    """
-    parameters = inspect.signature(function).parameters.values()
-    named = [p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    is_open = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    names = [IN_A_BATCH.get(p.name, p.name) for p in named]
-    required = [
-        name for name, p in zip(names, named, strict=True) if p.default is inspect.Parameter.empty
-    ]
-    return names, is_open, required
+    return thing, is_made
 
 
 def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
@@ -77,8 +59,8 @@ def check_params(reference: str, params: Collection[str], known: Collection[str]
 
 
 def _takes_a_batch(thing: Any) -> bool:
-    named, is_open, _ = arguments_of(thing)
-    return is_open or bool(_GIVEN & set(named)) or hasattr(thing, "scores")
+    declaration = declaration_of(thing)
+    return declaration.is_open or bool(_GIVEN & set(declaration.named))
 
 
 def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyReward:
@@ -98,7 +80,7 @@ def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyR
 # --- what may be a reward of the user's -----------------------------------------------------------
 
 
-def _check_own(reference: str, thing: Any) -> None:
+def _check_shape(reference: str, thing: Any) -> None:
     """Raise unless it is a reward as a user writes it; nothing is called to find out."""
     if inspect.isclass(thing):
         raise ValueError(
@@ -106,7 +88,7 @@ def _check_own(reference: str, thing: Any) -> None:
             "rewards, or name an object of it"
         )
     if not callable(thing) or inspect.iscoroutinefunction(thing):
-        return  # which is said of what a factory made, too
+        return  # the caller says so, of what a factory made as well
     if not _takes_a_batch(thing):
         raise ValueError(
             f"{reference} takes no completions: a reward is called with completions=[…] and the "
@@ -119,7 +101,7 @@ def _check_defined_there(reference: str, name: str, thing: Any) -> None:
     """Raise where a function is defined in another package than the reference says."""
     code = _code_of(thing)
     if not (inspect.isfunction(code) or inspect.isclass(code)):
-        raise ValueError(f"{reference} is no function that is written in Python, but {code!r:.80}")
+        raise ValueError(f"{reference} is not a function written in Python, but {code!r:.80}")
     owner = code.__module__
     if owner.partition(".")[0] not in (name.partition(".")[0], "plaudit"):
         raise ValueError(
@@ -141,14 +123,14 @@ def _code_of(thing: Any) -> Any:
 # --- where it is ----------------------------------------------------------------------------------
 
 
-def _found(reference: str, folder: str) -> tuple[str, Any]:
-    """The full name of a reward of plaudit, or "", and what the reference names."""
+def _found(reference: str, folder: str) -> Any:
+    """What a reference names: a reward of a system, or something in a module of the user's."""
     dotted = reference.replace(":", ".").removeprefix("plaudit.rewards.")
     name, _, attribute = dotted.rpartition(".")
     try:
-        return reward_named(dotted)
+        return reward_named(dotted)[1]
     except ValueError:
-        if not name or name in SYSTEMS:
+        if not name or name in systems():
             raise
     if name.partition(".")[0] in sys.stdlib_module_names:
         raise ValueError(f"{reference} cannot be a reward: {name} is a module of Python itself")
@@ -159,7 +141,7 @@ def _found(reference: str, folder: str) -> tuple[str, Any]:
     thing = getattr(module, attribute)
     if callable(thing):
         _check_defined_there(reference, name, thing)
-    return "", thing
+    return thing
 
 
 def _imported(name: str, reference: str, folder: str) -> ModuleType:

@@ -10,13 +10,13 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     >>> did_you_mean("answr", ["answer", "prompt"])
     'did you mean "answer"?'
     >>> did_you_mean("x", ["answer", "prompt"])
-    'there is "answer", "prompt"'
+    'choose one of "answer", "prompt"'
     """
     known = list(dict.fromkeys(names))
     near = get_close_matches(wanted, known, cutoff=0.8) or get_close_matches(wanted, known)
     if near:
         return f"did you mean {' or '.join(map(quoted, near))}?"
-    return f"there is {', '.join(map(quoted, known)) or 'none'}"
+    return f"choose one of {', '.join(map(quoted, known))}" if known else "there are none"
 
 
 def quoted(name: str) -> str:

@@ -179,7 +179,7 @@ in the recipe. The columns are "prompt", "completion", "gold"
 
     def _with_golds(self) -> tuple[Component, ...]:
         check_golds(self.golds)
-        readers = [component.calling.reads_latex for component in self.components]
+        readers = [component.calling.declaration.reads_latex for component in self.components]
         if self.golds and not any(readers):
             raise ValueError('golds = "latex" is for the rewards of trl, and the recipe has none')
         return tuple(
@@ -203,7 +203,9 @@ in the recipe. The columns are "prompt", "completion", "gold"
                 raise ValueError(f"two rewards are called {quoted(name)}: give one another name")
             if gate is not None and gate not in earlier:
                 hint = did_you_mean(gate, earlier) if earlier else "it is the first"
-                raise ValueError(f"{name}: the gate {quoted(gate)} is no earlier reward; {hint}")
+                raise ValueError(
+                    f"{name}: the gate {quoted(gate)} is not an earlier reward; {hint}"
+                )
             earlier.append(name)
 
     def _check_taken(self, argument: str) -> None:

@@ -56,7 +56,7 @@ def _value(value: Any, place: str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int | float):
-        return repr(value)  # inf and nan are TOML's words, too
+        return repr(value)  # inf and nan are words of TOML as well
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(item, place) for item in value)}]"
     if isinstance(value, Mapping):

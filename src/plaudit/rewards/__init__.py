@@ -1,47 +1,112 @@
-"""The reward functions of CANOE, VLM-R1 and TRL, one module a system.
+"""A name in, and out comes a reward: those of CANOE, VLM-R1 and TRL, and those of other packages.
 
-This door says which rewards there are, and finds one by its name; the modules are imported only
-when somebody asks.
+Each public module in this folder is a system, and each reward that it declares is found by its
+name, "trl.accuracy_reward". Another package adds a system by an entry point, in its pyproject.toml:
+
+    [project.entry-points."plaudit.rewards"]
+    acme = "acme_rewards.politeness"    # "acme.polite" is the reward `polite` of this module
+
+The modules are imported only when somebody asks.
 """
 
-import inspect
-from collections.abc import Callable, Iterable, Sequence
+import pkgutil
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import ModuleType
 from typing import Any
 
-AnyReward = Callable[..., Any]
+from plaudit.declarations import AnyReward, Declaration, is_reward_factory
 
-SYSTEMS = ("canoe", "vlm_r1", "trl")
-
-# What a reward needs though its signature does not insist on it: it says so when it is missing.
-ALSO_NEEDED = {
-    "canoe.len_reward": ("problem",),
-    "vlm_r1.accuracy_reward": ("accu_reward_method",),
-    "vlm_r1.cosine_rewards": ("tokenizer",),
-    "vlm_r1.iou_reward": ("image_grid_thw", "image_path"),
-}
+GROUP = "plaudit.rewards"  # of the entry points of other packages
 
 
 def all_rewards() -> dict[str, AnyReward]:
     """Every reward and every factory of rewards by its full name, in the order of its module.
 
+    A system of another package that cannot be imported has none; `broken_systems` says why.
+
     >>> list(all_rewards())[:2]
     ['canoe.accuracy_reward', 'canoe.influence_reward']
     """
-    modules = {system: import_module(f"plaudit.rewards.{system}") for system in SYSTEMS}
+    return _own_rewards() | _added_rewards()[0]
+
+
+def broken_systems() -> dict[str, str]:
+    """What is wrong with each system of another package that cannot be used, by its name.
+
+    >>> broken_systems()
+    {}
+    """
+    return _added_rewards()[1]
+
+
+def systems() -> list[str]:
+    """The names of all systems of rewards, plaudit's own first.
+
+    >>> systems()[:3]
+    ['canoe', 'trl', 'vlm_r1']
+    """
+    return list(dict.fromkeys([*_own_systems(), *(entry.name for entry in _entry_points())]))
+
+
+def _own_systems() -> list[str]:
+    names = (module.name for module in pkgutil.iter_modules(__path__))
+    return sorted(name for name in names if not name.startswith("_"))
+
+
+def _own_rewards() -> dict[str, AnyReward]:
+    modules = {system: import_module(f"{__name__}.{system}") for system in _own_systems()}
     return {
-        f"{system}.{name}": thing
+        f"{system}.{name}": reward
         for system, module in modules.items()
-        for name, thing in vars(module).items()
-        if _is_reward(name, thing) and thing.__module__ == module.__name__
+        for name, reward in _rewards_in(module).items()
     }
 
 
-def _is_reward(name: str, thing: object) -> bool:
-    """Whether it is a public function; those for an event loop say the same as their twins."""
-    is_function = inspect.isfunction(thing) and not inspect.iscoroutinefunction(thing)
-    return is_function and not name.startswith("_")
+def _entry_points() -> list[EntryPoint]:
+    return sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value))
+
+
+def _added_rewards(system: str = "") -> tuple[dict[str, AnyReward], dict[str, str]]:
+    """The rewards of other packages; and of each system that cannot be used, why that is so.
+
+    With the name of a system, only the module of that one is imported.
+    """
+    rewards: dict[str, AnyReward] = {}
+    broken: dict[str, str] = {}
+    known = dict.fromkeys(_own_systems(), "plaudit itself")
+    for entry in _entry_points():
+        if system not in ("", entry.name):
+            continue
+        place = f"{entry.value} of {entry.dist.name if entry.dist else 'an unknown package'}"
+        if (owner := known.setdefault(entry.name, place)) != place:
+            broken[entry.name] = f"{place} is left out: {owner} has a system of that name"
+            continue
+        try:
+            found = _rewards_in(import_module(entry.value))
+        except (Exception, SystemExit) as error:  # whatever importing somebody else's module does
+            broken[entry.name] = f"{place} cannot be imported: {type(error).__name__}: {error}"
+            continue
+        rewards |= {f"{entry.name}.{name}": reward for name, reward in found.items()}
+    return rewards, broken
+
+
+def _rewards_in(module: ModuleType) -> dict[str, AnyReward]:
+    """The rewards that a module declares, and those that it exports by `__all__`."""
+    exported = getattr(module, "__all__", None)
+    return {
+        name: thing
+        for name, thing in vars(module).items()
+        if _is_declared(thing)
+        and not name.startswith("_")
+        and (thing.__module__ == module.__name__ if exported is None else name in exported)
+    }
+
+
+def _is_declared(thing: Any) -> bool:
+    return isinstance(getattr(thing, "declaration", None), Declaration) or is_reward_factory(thing)
 
 
 def reward_named(wanted: str) -> tuple[str, AnyReward]:
@@ -54,8 +119,16 @@ def reward_named(wanted: str) -> tuple[str, AnyReward]:
     ...
     ValueError: no reward is called 'trl.acuracy_reward'. Did you mean trl.accuracy_reward?
     """
-    rewards = all_rewards()
+    rewards = _own_rewards()
+    # What another package adds does not make a name of plaudit's own unclear.
     found = _called([wanted], rewards)
+    if not found:
+        system = wanted.rpartition(".")[0]
+        added, broken = _added_rewards(system)
+        rewards |= added
+        found = _called([wanted], rewards)
+        if not found and system in broken:
+            raise ValueError(f"no reward is called {wanted!r}: {broken[system]}")
     if len(found) == 1:
         return found[0], rewards[found[0]]
     if found:

@@ -12,7 +12,7 @@ from plaudit._debug_log import log_attempts
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     prompt_text_of,
     rows_of,
     same_length,
@@ -20,15 +20,13 @@ from plaudit.completions import (
     texts_of,
 )
 from plaudit.extract import first_tag, only_tags
-from plaudit.golds import marked
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
-from plaudit.scores import Score, async_reward, reward
+from plaudit.scores import NO_GOLD, STOPPED, Score, async_reward, reward, score_of
 
-NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 
 
-@reward
+@reward(columns=("solution",))
 def accuracy_reward(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
 ) -> list[Score]:
@@ -42,7 +40,7 @@ def accuracy_reward(
     return settle(_accuracy(completions, solution, kwargs))
 
 
-@async_reward
+@async_reward(of=accuracy_reward)
 async def accuracy_reward_async(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
 ) -> list[Score]:
@@ -60,7 +58,7 @@ def _accuracy(
 ) -> Generator[list[Pair], list[Verdict], list[Score]]:
     texts = texts_of(completions)
     same_length(completions, solution=solution)
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     rows = [(_answer(t), _answer(g)) for t, g in zip(texts, golds, strict=True) if g is not None]
     verdicts = yield [Pair(answer, gold) for answer, gold in rows if answer != gold]
     judged = iter(verdicts)
@@ -87,19 +85,14 @@ def _same_text(answer: str, gold: str) -> Score:
 
 
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
-    method, status = verdict.method, verdict.status
-    if status is Status.EQUAL:
-        score = Score(1.0, verdict.why, answer, gold, method, status, right=True)
-        return marked(score, gold, verdict.gold)
-    # What is no mathematics was compared as text.
-    stopped = status in (Status.TIMEOUT, Status.LIMIT, Status.ERROR)
-    why = verdict.why if stopped else "The answer is not the gold, neither in value nor as text."
-    status = status if stopped else Status.DIFFERENT
-    score = Score(0.0, why, answer, gold, method, status, right=False)
-    return marked(score, gold, verdict.gold)
+    # What is not mathematics was compared as text.
+    why = "The answer is not the gold, neither in value nor as text."
+    differs = Score(0.0, why, answer, gold, verdict.method, Status.DIFFERENT, right=False)
+    compared = None if verdict.status in STOPPED else differs
+    return score_of(verdict, gold, (answer, gold), compared=compared)
 
 
-@reward
+@reward(columns=("solution", "completions_long_answer"))
 def influence_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -121,7 +114,7 @@ def influence_reward(
             rows_of(completions_long_answer, "completions_long_answer")
         )
     ]
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     scores = [_influence(text, gold) for text, gold in zip(texts, golds, strict=True)]
     title = "Influence accuracy reward"
     log_attempts("influence_accuracy_reward.log", title, scores, texts, solution)
@@ -141,7 +134,7 @@ def _influence(text: str | None, gold: str | None) -> Score:
     return Score(0.0, why, answer, gold, "same text", Status.DIFFERENT, right=False)
 
 
-@reward
+@reward(columns=())
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
 
@@ -158,7 +151,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     ]
 
 
-@reward
+@reward(columns=("problem",), needs=("problem",))
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 

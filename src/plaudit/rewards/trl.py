@@ -9,7 +9,7 @@ Where TRL reads the first message alone, these read what the completion says in 
 `plaudit.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
@@ -18,17 +18,17 @@ from typing import Any
 from plaudit.completions import (
     Completion,
     Solution,
-    golds_of,
+    gold_texts_of,
     ids_of,
     rows_of,
     same_length,
     texts_of,
 )
-from plaudit.golds import marked
+from plaudit.declarations import declared, reward_factory
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, asking_for_columns, async_reward, reward, values_of
+from plaudit.scores import Score, async_reward, reward, score_of, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -40,7 +40,7 @@ NO_END = Score(
 )
 
 
-@reward
+@reward(columns=("solution",), reads_latex=True)
 def accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -57,7 +57,7 @@ def accuracy_reward(
     return settle(_accuracy(completions, solution, log_extra))
 
 
-@async_reward
+@async_reward(of=accuracy_reward)
 async def accuracy_reward_async(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -73,7 +73,7 @@ async def accuracy_reward_async(
     return await settle_async(_accuracy(completions, solution, log_extra))
 
 
-@reward
+@reward(columns=("solution",), reads_latex=True)
 def reasoning_accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -83,8 +83,9 @@ def reasoning_accuracy_reward(
 ) -> list[Score]:
     r"""`accuracy_reward` of what follows the reasoning; 0.0 where the reasoning never ends.
 
-    `reasoning_delimiters` are what may end it, `</think>` unless given; the first that occurs
-    counts, at its last occurrence.
+    reasoning_delimiters: a list of texts that end the reasoning. The first of the list that the
+        completion contains is taken, and what follows its last occurrence is judged.
+        Default: ["</think>"]
 
     >>> reasoning_accuracy_reward([r"<think>\boxed{3}</think> \boxed{4}", r"\boxed{4}"], ["4", "4"])
     [1.0, 0.0]
@@ -92,7 +93,7 @@ def reasoning_accuracy_reward(
     return settle(_reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra))
 
 
-@async_reward
+@async_reward(of=reasoning_accuracy_reward)
 async def reasoning_accuracy_reward_async(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -145,7 +146,7 @@ def _judged(
 ) -> Steps:
     """Scores of the texts; a text that is None is reasoning that never ended."""
     same_length(completions, solution=solution)
-    golds = golds_of(solution)
+    golds = gold_texts_of(solution)
     verdicts = iter(
         (
             yield [
@@ -155,18 +156,13 @@ def _judged(
             ]
         )
     )
-    return [
-        NO_END if text is None else NO_GOLD if gold is None else _score(next(verdicts), gold)
-        for text, gold in zip(texts, golds, strict=True)
-    ]
+    return [_score(text, gold, verdicts) for text, gold in zip(texts, golds, strict=True)]
 
 
-def _score(verdict: Verdict, gold: str) -> Score:
-    right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
-    value = None if right is None else float(right)
-    read = verdict.answer, verdict.gold
-    score = Score(value, verdict.why, *read, verdict.method, verdict.status, right)
-    return marked(score, gold, verdict.gold)
+def _score(text: str | None, gold: str | None, verdicts: Iterator[Verdict]) -> Score:
+    if text is None:
+        return NO_END
+    return NO_GOLD if gold is None else score_of(next(verdicts), gold, bad_gold=None)
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:
@@ -183,7 +179,7 @@ def _shown(score: Score, read: str | None, skipped: str) -> str:
     return skipped if score.value is None else read or "[unparseable]"
 
 
-@reward
+@reward(columns=())
 def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
 
@@ -209,7 +205,7 @@ class _MadeReward:
     __name__: str
 
     def __post_init__(self) -> None:
-        """Raise where a parameter is no number, as one from a file or a command line may be."""
+        """Raise where a parameter is not a number, as one from a file or a command line may be."""
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             wanted = "a whole number" if field.type is int else "a number"
@@ -247,7 +243,7 @@ class CosineScaledReward(_MadeReward):
         if self.max_len < 1:
             raise ValueError(f"max_len must be 1 or more, got {self.max_len}")
 
-    @asking_for_columns
+    @declared(columns=("solution", "completion_ids"), reads_latex=True)
     def scores(
         self,
         completions: Sequence[Completion],
@@ -277,6 +273,7 @@ class CosineScaledReward(_MadeReward):
         return replace(correct, value=value, why=why)
 
 
+@reward_factory
 def get_cosine_scaled_reward(
     max_len: int,
     min_value_wrong: float = -1.0,
@@ -314,7 +311,7 @@ class RepetitionPenaltyReward(_MadeReward):
         if self.max_penalty > 0:
             raise ValueError(f"max_penalty must not be positive, got {self.max_penalty}")
 
-    @asking_for_columns
+    @declared(columns=("completion_ids",))
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 
@@ -329,6 +326,7 @@ class RepetitionPenaltyReward(_MadeReward):
         return Score(share * self.max_penalty if share else 0.0, why)
 
 
+@reward_factory
 def get_repetition_penalty_reward(
     ngram_size: int = 3, max_penalty: float = -1.0
 ) -> RepetitionPenaltyReward:
@@ -355,7 +353,7 @@ class SoftOverlongPunishment(_MadeReward):
             cache = self.soft_punish_cache
             raise ValueError(f"soft_punish_cache must not be negative, got {cache}")
 
-    @asking_for_columns
+    @declared(columns=("completion_ids",))
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:
         """The score of each completion.
 
@@ -371,6 +369,7 @@ class SoftOverlongPunishment(_MadeReward):
         return Score(value, why)
 
 
+@reward_factory
 def get_soft_overlong_punishment(
     max_completion_len: int, soft_punish_cache: int
 ) -> SoftOverlongPunishment:

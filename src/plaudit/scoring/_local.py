@@ -3,18 +3,16 @@
 A worker that dies is replaced, and another worker gets its chunk.
 """
 
-import json
 import os
 import socket
 import subprocess
-import sys
 from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 
+from plaudit.processes import cores, start_python
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError
 from plaudit.scoring._plan import Plan
@@ -22,23 +20,7 @@ from plaudit.scoring._score_chunk import ScoredChunk
 
 ATTEMPTS = 3
 STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
-WORKER = (
-    "import json, sys\n"
-    "sys.path[:] = json.loads(sys.argv[1])\n"
-    "from plaudit.scoring._worker import main\n"
-    "main(int(sys.argv[2]), int(sys.argv[3]))\n"
-)
-
-
-def cores() -> int:
-    """How many cores this process may use.
-
-    >>> cores() >= 1
-    True
-    """
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+WORKER = "plaudit.scoring._worker"
 
 
 @dataclass(slots=True)
@@ -53,17 +35,12 @@ class Worker:
     """A process, and the task that it has, if any."""
 
     def __init__(self, plan: Plan) -> None:
-        path = json.dumps([str(Path(entry).absolute()) for entry in sys.path])
         with ExitStack() as unless_started:
             here, there = socket.socketpair()
             unless_started.callback(here.close)
             with there:
-                self.process = subprocess.Popen(
-                    [sys.executable, "-c", WORKER, path, str(there.fileno()), str(os.getpid())],
-                    stdin=subprocess.DEVNULL,
-                    pass_fds=[there.fileno()],
-                    start_new_session=True,  # Ctrl-C in the terminal is the parent's affair
-                )
+                descriptor = there.fileno()
+                self.process = start_python(WORKER, descriptor, os.getpid(), pass_fds=[descriptor])
             unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: Task | None = None

@@ -176,6 +176,7 @@ def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
         "right": pa.array([score.right for score in flat], pa.bool_()),
         "ungated": pa.array([score.ungated for score in flat], pa.float64()),
         "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
+        "problem": text_array(score.problem for score in flat),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
     offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())

@@ -3,23 +3,20 @@
 It is started by exec, so that it never sees the caller's `__main__`, threads or CUDA.
 """
 
-import ctypes
 import gc
 import os
-import signal
-import sys
 import warnings
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
-PR_SET_PDEATHSIG = 1
+from plaudit.processes import die_with_parent
 
 
 def main(descriptor: int, parent: int) -> None:
     """Score chunks until the connection is closed, or the parent has ended."""
     connection = Connection(descriptor)
-    _die_with(parent)
+    die_with_parent(parent)
     os.dup2(2, 1)  # what a reward prints is not output of the command
     try:
         plan = connection.recv()
@@ -60,12 +57,3 @@ def scored_or_error(chunk: Any, plan: Any) -> Any:
         return score_chunk(chunk, plan)
     except BaseException as error:
         return describe(error)
-
-
-def _die_with(parent: int) -> None:
-    """On Linux the kernel kills it with its parent; elsewhere it ends when its chunk is done."""
-    if sys.platform == "linux":
-        libc: Any = ctypes.CDLL(None)
-        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it went before we asked
-        sys.exit(1)

@@ -17,10 +17,11 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.completions import same_length, texts_of
+from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TOLD, Score
+from plaudit.scores import TOLD, Score
 
-TAKEN = ("completions", "self", *NOT_COLUMNS)  # no column can have these names
+TAKEN = ("completions", "self", *HOOKS)  # no column can have these names
 
 Message = dict[str, Any]
 Completion = str | Message | list[Message]
@@ -70,6 +71,9 @@ class ScoredComponent(Struct):
     ] = UNSET
     ungated: Annotated[
         Value | UnsetType, Meta(description="the value without the gate that held it back")
+    ] = UNSET
+    problem: Annotated[
+        str | UnsetType, Meta(description="what went wrong, where something did")
     ] = UNSET
 
 
@@ -174,6 +178,7 @@ def _component(score: Score, reasons: bool) -> ScoredComponent:
     if reasons:
         said.why, said.answer = score.why, score.answer
         said.gold, said.method = score.gold, score.method
+        said.problem = score.problem or UNSET
     if score.right is not None:
         said.right = score.right
     if score.ungated is not None:

@@ -1,4 +1,4 @@
-"""One small module a trainer, each a translation onto a recipe.
+"""What a trainer passes in, and out comes what it expects of a recipe: one small module a trainer.
 
     reward.custom_reward_function.path=pkg://plaudit.trainers.verl        # verl
     --custom-rm-path plaudit.trainers.slime.custom_rm                     # slime

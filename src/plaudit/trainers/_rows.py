@@ -18,8 +18,9 @@ from itertools import islice
 from math import isnan
 from typing import Any
 
+from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TOLD
+from plaudit.scores import TOLD
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def response_of(text: str, prompt: object = None) -> str:
     A prompt is cut off where the text starts with it. Whitespace may differ, since decoding what
     was encoded changes it; the text may begin with a token that starts every text; and a prompt
     that was too long may have lost its beginning, if half of it is there. Where none of that is
-    so, nothing is cut. What is no text is no prompt to look for.
+    so, nothing is cut. What is not text is not a prompt to look for.
 
     Of what stands at the end, special tokens go, and whitespace between and behind them; text in
     the middle never changes, and without special tokens nothing does.
@@ -147,7 +148,7 @@ def gold_of(label: Any, row: int = 0) -> str | float | None:
     - None, not a number, and text without a character other than whitespace: no gold.
     - Text stays as it is, and so do numbers; those of numpy become Python's.
     - A dict that has one of GOLD_KEYS holds the gold there; another is the gold itself, as JSON.
-      Text that is the JSON of a dict with such a key is read, too.
+      Text that is the JSON of a dict with such a key is read as well.
     - A list of one text, number or dict with a gold is that one; an empty list is no gold. Any
       other is the gold itself, as JSON: a box, or several. Several texts are an error, since they
       may be alternatives or one answer in parts, and plaudit does not guess.
@@ -238,14 +239,14 @@ def _plain(value: Any) -> Any:
 def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
     """The columns of what stands beside each row; None where a row has no such entry.
 
-    What is no dict has no columns. Names that mean something else to a recipe are left out.
+    What is not a dict has no columns. Names that mean something else to a recipe are left out.
 
     >>> columns_of([{"problem": "2 + 2"}, {"level": 3}, None])
     {'problem': ['2 + 2', None, None], 'level': [None, 3, None]}
     """
     tables = [row if isinstance(row, Mapping) else {} for row in rows]
     names = dict.fromkeys(name for table in tables for name in table if isinstance(name, str))
-    taken = ("self", "completions", *NOT_COLUMNS)
+    taken = ("self", "completions", *HOOKS)
     return {name: [t.get(name) for t in tables] for name in names if name not in taken}
 
 
@@ -267,7 +268,7 @@ def gold_in(fields: Mapping[str, Any], row: int = 0) -> str | float | None:
     return gold_of({key: fields[key] for key in GOLD_KEYS if key in fields} or None, row)
 
 
-def values_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
+def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
     """Each component's value by its name, how many of them skipped the row, and what went wrong.
 
     Most trainers take nothing but numbers, so a component that skipped the row is 0.0 here: what
@@ -275,7 +276,7 @@ def values_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
     all are 0.0 where it was scored. `taken` are names that the trainer gives a meaning of its own.
 
     >>> from plaudit.recipes import load
-    >>> values_of(load("trl-reasoning")(["<think>…</think> 4"], solution=[None])[0])
+    >>> metrics_of(load("trl-reasoning")(["<think>…</think> 4"], solution=[None])[0])
     {'reasoning_accuracy_reward': 0.0, 'think_format_reward': 1.0, 'skipped': 1.0, \
 'status_error': 0.0, 'status_timeout': 0.0, 'status_limit': 0.0, 'status_bad_gold': 1.0, \
 'status_no_answer': 0.0}

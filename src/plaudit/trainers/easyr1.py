@@ -12,7 +12,14 @@ from typing import Any
 
 from plaudit.recipes import RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+from plaudit.trainers._rows import (
+    Batch,
+    columns_of,
+    gold_of,
+    metrics_of,
+    response_of,
+    total_of,
+)
 
 REWARD_NAME = "plaudit"
 REWARD_TYPE = "batch"
@@ -49,4 +56,4 @@ def _results(inputs: Sequence[Input], recipe: AnyRecipe) -> list[dict[str, float
 
 
 def _result(row: RowScore) -> dict[str, float]:
-    return {"overall": total_of(row)} | values_of(row, taken=("overall",))
+    return {"overall": total_of(row)} | metrics_of(row, taken=("overall",))

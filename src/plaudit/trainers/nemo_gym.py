@@ -20,9 +20,9 @@ from plaudit.trainers._rows import (
     Batch,
     columns_of,
     gold_in,
+    metrics_of,
     response_of,
     total_of,
-    values_of,
 )
 
 _REQUEST = ("responses_create_params", "response")
@@ -60,15 +60,15 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
     """What `/verify` answers: the request, the reward, and each component.
 
-    A row that every component skipped is masked: its reward is no measurement. Trouble on the way
-    is told as `failure_reason`.
+    A row that every component skipped is masked: its reward is not a measurement. Trouble on the
+    way is given as `failure_reason`.
 
     >>> reply = reply_of([RowScore(None, {})], {"responses_create_params": {}, "response": {}})
     >>> reply["reward"], reply["mask_sample"]
     (0.0, True)
     """
     row = scores[0]
-    values = values_of(row, taken=(*_REQUEST, *_REPLY))
+    values = metrics_of(row, taken=(*_REQUEST, *_REPLY))
     components = {name: values[name] for name in row.components}
     trouble = row.total is None or row.status in TROUBLE
     return {
@@ -83,7 +83,7 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
 
 
 def _last_message(output: Sequence[Any]) -> str:
-    """What the last message says: a call of a tool, its result and the reasoning are no message."""
+    """What the last message says: calls of tools, their results and reasoning are not messages."""
     for item in reversed(output):
         if not isinstance(item, Mapping):
             raise TypeError('"output" must be a list of objects')

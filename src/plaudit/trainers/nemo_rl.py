@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_in, response_of, total_of, values_of
+from plaudit.trainers._rows import Batch, columns_of, gold_in, metrics_of, response_of, total_of
 
 ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
 
@@ -113,7 +113,7 @@ def _prompt(log: Sequence[Mapping[str, Any]]) -> str:
 def _marked(metadata: Any, row: RowScore) -> Any:
     if not isinstance(metadata, Mapping):
         return metadata
-    return {**metadata, "plaudit": {**values_of(row), "status": row.status}}
+    return {**metadata, "plaudit": {**metrics_of(row), "status": row.status}}
 
 
 def _answer(row: RowScore) -> str | None:

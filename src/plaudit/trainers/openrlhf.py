@@ -17,7 +17,7 @@ from plaudit.completions import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, texts_in
 from plaudit.trainers._chosen import chosen
-from plaudit.trainers._rows import Batch, golds_of, response_of, total_of, values_of
+from plaudit.trainers._rows import Batch, golds_of, metrics_of, response_of, total_of
 
 
 def reward_func(
@@ -71,6 +71,6 @@ def _batch(queries: Sequence[str], prompts: Sequence[Any], labels: Sequence[Any]
 
 def _reply(scores: Sequence[RowScore]) -> dict[str, Any]:
     totals = [total_of(row) for row in scores]
-    rows = [values_of(row) for row in scores]
+    rows = [metrics_of(row) for row in scores]
     logs = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     return {"rewards": totals, "scores": totals, "extra_logs": logs}

@@ -11,7 +11,14 @@ from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+from plaudit.trainers._rows import (
+    Batch,
+    columns_of,
+    gold_of,
+    metrics_of,
+    response_of,
+    total_of,
+)
 
 
 def register(name: str = "plaudit", recipe: AnyRecipe = None) -> None:
@@ -61,7 +68,7 @@ class Episode:
     def step(self, action: str) -> dict[str, Any]:
         """What the action is worth; the episode is over."""
         [row] = batch_of(action, self.extras, self.prompt).scores(self.recipe)
-        self.metrics = values_of(row)
+        self.metrics = metrics_of(row)
         return step_output(row)
 
     def get_metrics(self) -> dict[str, float]:
@@ -91,5 +98,5 @@ def step_output(row: RowScore) -> dict[str, Any]:
     >>> step_output(RowScore(1.5, {}))["reward"]
     1.5
     """
-    metadata = {**values_of(row), "status": row.status, "why": row.why}
+    metadata = {**metrics_of(row), "status": row.status, "why": row.why}
     return {"observations": [], "reward": total_of(row), "done": True, "metadata": metadata}

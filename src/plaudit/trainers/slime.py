@@ -15,7 +15,14 @@ from typing import Any
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import entry_in, text_in
 from plaudit.trainers._chosen import chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_of, response_of, total_of, values_of
+from plaudit.trainers._rows import (
+    Batch,
+    columns_of,
+    gold_of,
+    metrics_of,
+    response_of,
+    total_of,
+)
 
 
 async def custom_rm(
@@ -44,7 +51,7 @@ async def custom_rm(
 def batch_of(body: Mapping[str, Any]) -> Batch:
     r"""The batch of one row that a request to a remote reward holds.
 
-    An object `metadata` is taken, too: its entries are columns.
+    An object `metadata` is taken as well: its entries are columns.
 
     >>> batch_of({"prompt": "2 + 2?", "response": "4<|im_end|>", "label": {"answer": 4}})
     Batch(completions=['4'], columns={'prompts': ['2 + 2?'], 'solution': [4]})
@@ -78,7 +85,7 @@ def _reward(row: RowScore, detailed: bool) -> float | dict[str, float]:
 
 
 def _details(row: RowScore) -> dict[str, float]:
-    return {"score": total_of(row)} | values_of(row, taken=("score",))
+    return {"score": total_of(row)} | metrics_of(row, taken=("score",))
 
 
 def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:

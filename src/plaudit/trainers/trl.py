@@ -29,10 +29,10 @@ def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> heard = {}
-    >>> total([r"\boxed{4}", "four"], solution=["4", "4"], log_metric=heard.__setitem__)
+    >>> logged = {}
+    >>> total([r"\boxed{4}", "four"], solution=["4", "4"], log_metric=logged.__setitem__)
     [1.0, 0.0]
-    >>> heard["trl-math/accuracy_reward"], heard["trl-math/no_answer"]
+    >>> logged["trl-math/accuracy_reward"], logged["trl-math/no_answer"]
     (0.5, 0.5)
     >>> del os.environ["PLAUDIT_RECIPE"]
     """

@@ -19,9 +19,9 @@ from plaudit.trainers._rows import (
     columns_of,
     gold_in,
     gold_of,
+    metrics_of,
     response_of,
     total_of,
-    values_of,
 )
 
 
@@ -77,7 +77,7 @@ async def components(task: Any, trace: Any) -> dict[str, float]:
     >>> inspect.iscoroutinefunction(components)
     True
     """
-    return values_of(await _scored(task, trace))
+    return metrics_of(await _scored(task, trace))
 
 
 async def _scored(task: Any, trace: Any) -> RowScore:

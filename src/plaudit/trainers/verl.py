@@ -18,7 +18,14 @@ from plaudit.completions import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, text_in, texts_in
 from plaudit.trainers._chosen import AnyRecipe, chosen
-from plaudit.trainers._rows import Batch, columns_of, golds_of, response_of, total_of, values_of
+from plaudit.trainers._rows import (
+    Batch,
+    columns_of,
+    golds_of,
+    metrics_of,
+    response_of,
+    total_of,
+)
 
 Result = dict[str, float | str]
 
@@ -126,5 +133,5 @@ def _batch(
 
 
 def _result(row: RowScore) -> Result:
-    values = values_of(row, taken=("score", "status"))
+    values = metrics_of(row, taken=("score", "status"))
     return {"score": total_of(row), "status": row.status, **values}

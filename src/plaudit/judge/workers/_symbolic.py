@@ -1,0 +1,190 @@
+"""The symbolic step: two lists of candidates, parsed and compared by math-verify.
+
+Runs in a worker process alone, which can be killed: what is done here may take for ever.
+"""
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import product
+from typing import Any
+
+from latex2sympy2_extended import convert_to_pct
+from latex2sympy2_extended.sets import FiniteSet
+from math_verify import grader, parser
+
+from plaudit.judge._verdict import Rule, Status
+from plaudit.judge.reading import Arithmetic, Latex, Normalised, Number, Piece, normalise
+from plaudit.judge.workers._speedups import parse_number, speed_up
+
+speed_up()
+_parse_latex = lru_cache(maxsize=2048)(parser.parse_latex_cached.__wrapped__)
+_parse_arithmetic = lru_cache(maxsize=512)(parser.parse_expr_cached.__wrapped__)
+
+
+def compare(answers: list[Any], golds: list[Any], rule: Rule) -> tuple[Status, str, str]:
+    """The status, and what was read as answer and as gold.
+
+    >>> third = [Latex((Piece(r"\\boxed{\\frac{2}{6}}", bare=True),))]
+    >>> compare(third, [Arithmetic("1/3")], Rule.LATEX)
+    (<Status.EQUAL: 'equal'>, '\\\\frac{2}{6}', '1/3')
+    """
+    gold, gold_text = _read(golds, Rule.ANYWHERE)
+    if not gold:
+        return Status.BAD_GOLD, "", ""
+    answer, answer_text = _read(answers, rule)
+    if not answer:
+        return Status.NO_ANSWER, "", gold_text
+    same = any(_same(g, a) for g, a in product(gold, answer))
+    return Status.EQUAL if same else Status.DIFFERENT, answer_text, gold_text
+
+
+def _same(gold: Any, answer: Any) -> bool:
+    """What math-verify says. What it cannot compare is different, except where memory ran out."""
+    try:
+        return bool(grader.verify(gold, answer, timeout_seconds=None, raise_on_error=True))
+    except MemoryError:
+        raise
+    except Exception:
+        return False
+
+
+def _read(candidates: list[Any], rule: Rule) -> tuple[list[Any], str]:
+    """What math-verify's `parse` gives, the first candidate that parses and the first text; and
+    that text."""
+    text, parsed = "", None
+    for candidate in candidates:
+        if isinstance(candidate, Number) and not candidate.readable:
+            return [], ""
+        parsed, read = _parse(candidate, rule)
+        text = text or read
+        if parsed is not None:
+            break
+    return [found for found in (parsed, text) if found is not None and found != ""], text
+
+
+def _parse(candidate: Any, rule: Rule) -> tuple[Any, str]:
+    match candidate:
+        case Number(digits, percent):
+            sign, digits_alone = (-1, digits[1:]) if digits[0] == "-" else (1, digits)
+            number = sign * parse_number(None, digits_alone)
+            return convert_to_pct(number) if percent else number, digits
+        case Arithmetic(text):
+            return _or_none(_parse_arithmetic, text.replace("\n", " ").replace("^", "**")), text
+        case Normalised(text, percent):
+            return _parse_piece(text, percent), text
+        case Latex(pieces):
+            texts = [normalise(piece, rule) for piece in pieces]
+            return _parse_pieces(pieces, texts)
+    raise TypeError(candidate)
+
+
+def _parse_pieces(pieces: tuple[Piece, ...], texts: list[str]) -> tuple[Any, str]:
+    parsed = [_parse_piece(text, piece.percent) for piece, text in zip(pieces, texts, strict=True)]
+    if len(parsed) == 1 or any(expression is None for expression in parsed):
+        return parsed[0], texts[0]
+    elements: list[Any] = []
+    for expression in parsed:
+        elements += expression.args if isinstance(expression, FiniteSet) else [expression]
+    return FiniteSet(*elements), " and ".join(texts)
+
+
+def _parse_piece(text: str, percent: bool) -> Any:
+    parsed = _or_none(_parse_latex, text)
+    return _or_none(convert_to_pct, parsed) if percent and parsed is not None else parsed
+
+
+def _or_none(parse: Any, value: Any) -> Any:
+    """None where math-verify's parser gives up: it raises anything from Exception to KeyError."""
+    try:
+        return parse(value)
+    except MemoryError:
+        raise
+    except Exception:
+        return None
+
+
+def warm_up() -> None:
+    """Have the parser's tables and sympy's caches filled before workers are forked."""
+    for latex in MOST_OFTEN:
+        _or_none(_parse_latex, latex)
+    _compare_normalised("(x+1)^2", "x + 2")
+    _compare_normalised("(-15, 40)", "-15 < x < 40")
+
+
+def _prepare() -> Iterator[bool]:
+    """More of the same, a step at a time, for a worker that has nothing to do."""
+    for answer, gold in ALSO:
+        _compare_normalised(answer, gold)
+        yield True
+
+
+def _compare_normalised(answer: str, gold: str) -> None:
+    compare([Normalised(answer, percent=False)], [Normalised(gold, percent=False)], Rule.LATEX)
+
+
+preparations = _prepare()
+
+# Less than a second's worth, of the kinds that come most often.
+MOST_OFTEN = (
+    r"x^2 + 3x - \frac{1}{2}",
+    r"-\frac{3\sqrt{5}}{2}\pi + 2(x+1)(y-2)",
+    r"(1, 2) \cup [3, \infty)",
+    r"\{1, 2, 3\}",
+    r"(1, 2), (3, 4), (-5, \frac{1}{2})",
+    r"y = 2x + 3",
+    r"f(x) = x + 1",
+    r"1 < x \leq 2",
+    r"\sin^2 \theta + \cos \frac{\pi}{3}",
+    r"\text{even}",
+    r"50\%",
+    r"-14\sin 13x",
+    r"4.25 \times 10^{-15}",
+    r"(k, 6)",
+    r"31_7",
+)
+ALSO = (
+    (r"x \in (-1, 7)", r"-1 < x < 7"),
+    (r"2x - y + 7 = 0", r"y = 2x + 7"),
+    (r"[2, \infty)", r"[2, 12)"),
+    (r"(-\infty, -1] \cup (2, 3]", r"x \leq -1"),
+    (r"x \in (-1, 2] \cup [3, 5)", r"(-1, 2] \cup [3, 5)"),
+    (r"\frac{2}{3}", r"-0.5 + x"),
+    (r"\sqrt[3]{2} + 2^{\frac{1}{3}}", r"\sqrt{x + 1}"),
+    (r"\frac{x+1}{x-2}", r"1 + \frac{3}{x-2}"),
+    (
+        r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}",
+        r"\begin{bmatrix} 1 & 2 \\ 3 & 5 \end{bmatrix}",
+    ),
+    (r"x = 1, y = -2", r"(1, -2)"),
+    (r"3 \pm 2\sqrt{2}", r"3 + 2\sqrt{2}, 3 - 2\sqrt{2}"),
+    (r"a_{n+1} + b_1", r"2a_n"),
+    (r"\log_2 3 + \ln x", r"e^{2x}"),
+    (r"3^{m-k}", r"\binom{n}{k}"),
+    (r"n! + 1", r"|x| + \lfloor y \rfloor"),
+    (r"12 + 13i", r"13i + 12"),
+    (r"\sin(2x) + \tan x", r"2 \sin x \cos x"),
+    (r"\frac{3\pi}{\phi}", r"90^\circ"),
+    (r"4095_{10}", r"77"),
+    (r"\sqrt 6", r"\frac12"),
+    (r"f(x) = 2x", r"f(x) = x^2 + 1"),
+    (r"x^2 + y^2 = 1", r"(x-1)^2 + y^2 = 4"),
+    (r"x^{2} + y^{2} = 49", r"x^{2} = 36 - y^2"),
+    (r"14\sin 13x", r"-16 \cos 11x + \tan(2x)"),
+    (
+        r"\begin{pmatrix} -3 \\ 14 \end{pmatrix}",
+        r"\begin{bmatrix} -17 & -4 \\ -8 & x \end{bmatrix}",
+    ),
+    (r"31_7", r"x \in [21, 37)"),
+    (r"(k, 6)", r"\left( x, y \right)"),
+    (r"\frac{n(n+1)}{2}", r"\frac{x^2-1}{x+1}"),
+    (r"\{(1, 2), (3, 4)\}", r"(1, 2), (3, 4)"),
+    (r"\sin(\frac{\pi}{7})^2", r"\frac{\cos^2(2\pi/7)}{8}"),
+    (r"4.25 \times 10^{-15}", r"3.1 \cdot 10^5"),
+    (r"\arctan\left(\frac{1}{2}\right)", r"\log_{3} 5"),
+    (r"e^{2\pi i}", r"\angle ABC = 30^\circ"),
+    (r"y^2 = 4x", r"a_n = 2n + 1"),
+    (r"\frac{x^{2}}{4} + \frac{y^{2}}{3} = 1", r"\frac{x^2}{9} - \frac{y^2}{4} = 1"),
+    (r"|x-1| \le 3", r"x \neq \frac{3}{11}"),
+    (r"\int_0^1 x dx", r"\sum_{k=1}^{n} k"),
+    (r"2n\pi + \frac{\pi}{4}, n \in \mathbb{Z}", r"\max(a, b)"),
+)

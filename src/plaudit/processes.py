@@ -1,0 +1,66 @@
+"""What the processes that plaudit starts share: how many, how they start, and when they end.
+
+They are started by exec, so they never see the caller's `__main__`, threads or CUDA.
+"""
+
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import subprocess
+
+PROGRAM = (
+    "import importlib, json, sys\n"
+    "sys.path[:], module, arguments = json.loads(sys.argv[1])\n"
+    "importlib.import_module(module).main(*arguments)\n"
+)
+PR_SET_PDEATHSIG = 1
+
+
+def cores() -> int:
+    """How many cores this process may use.
+
+    >>> cores() >= 1
+    True
+    """
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def start_python(module: str, *arguments: float, **options: Any) -> "subprocess.Popen[bytes]":
+    """Start Python with the `sys.path` of this process, and call `main(*arguments)` of a module.
+
+    options: of `subprocess.Popen`, such as `pass_fds=[descriptor]`
+
+    >>> start_python("gc", 1).wait()  # the module gc has no function main
+    1
+    """
+    import json  # most processes start no other
+    import subprocess
+
+    path = [str(Path(entry).absolute()) for entry in sys.path]
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, json.dumps([path, module, arguments])],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,  # Ctrl-C in the terminal is for the parent to handle
+        **options,
+    )
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel kill this process when `parent` ends, and exit if that is gone already.
+
+    On Linux alone. Elsewhere a process ends when it notices that the other side of its socket is
+    closed, and a judge's worker at its limit of CPU time.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        libc: Any = ctypes.CDLL(None)
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        sys.exit(1)

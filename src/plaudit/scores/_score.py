@@ -1,0 +1,96 @@
+"""A verdict of the judge in, and out comes a `Score`: what a completion is worth, and why."""
+
+from dataclasses import dataclass, replace
+
+from plaudit.golds import in_part
+from plaudit.judge import Status, Verdict
+
+# What the status of a row can be, the worst first. A component can also say "equal", "different" or
+# "gated", each of which is "scored" for its row.
+STATUSES = ("error", "timeout", "limit", "bad_gold", "no_answer", "scored")
+# What a trainer is told of: all but that the row was scored.
+TOLD = STATUSES[: STATUSES.index("scored")]
+# The judge did not come to the end of comparing.
+STOPPED = STATUSES[: STATUSES.index("bad_gold")]
+# What is wrong with the data or the machine: the row got its value because something failed.
+TROUBLE = STATUSES[: STATUSES.index("no_answer")]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What one completion is worth, and why.
+
+    value: the reward; None where the row is skipped
+    why: one sentence for a person
+    answer, gold: what was read as answer and as gold
+    method: what decided
+    status: one of STATUSES; or "equal" or "different" where the answer was compared with the gold;
+        or "gated" where the gate of a recipe holds the value back
+    right: whether the completion is right by the reward's own rule; None where the reward does not
+        say so (a format, a length), or where there is no gold to compare with
+    ungated: what the value would be without the gate of its recipe; None where no gate held it back
+    gold_in_part: whether only a part of the gold was read, see `plaudit.golds`
+    problem: what went wrong, where something did, such as "a power of more than a million digits"
+
+    >>> Score(1.0, "4 is equal to the gold 4.", answer="4", gold="4").value
+    1.0
+    """
+
+    value: float | None
+    why: str
+    answer: str | None = None
+    gold: str | None = None
+    method: str = ""
+    status: str = "scored"
+    right: bool | None = None
+    ungated: float | None = None
+    gold_in_part: bool = False
+    problem: str = ""
+
+
+# What a reward gives that finds no gold in its row.
+NO_GOLD = Score(0.0, "There is no gold.", status=Status.BAD_GOLD)
+
+
+def score_of(
+    verdict: Verdict,
+    gold: str,
+    shown: tuple[str, str] | None = None,
+    *,
+    compared: Score | None = None,
+    bad_gold: float | None = 0.0,
+) -> Score:
+    """The score of a verdict, for every system of rewards: 1.0 where it is equal, else 0.0.
+
+    gold: the whole text that the judge was given as the gold
+    shown: the answer and the gold that the score names. Default: what the judge read
+    compared: the score of another comparison, such as one of texts, which counts where the judge
+        does not say equal; it gets the status of a judge that was stopped. Default: there is none
+    bad_gold: the value where the gold cannot be read; None skips the row. Default: 0.0
+
+    >>> different = score_of(Verdict(Status.DIFFERENT, "5", "4", "numbers", 0.0), "4")
+    >>> different.value, different.right, different.why
+    (0.0, False, '5 is not equal to the gold 4.')
+    >>> too_large = Verdict(Status.LIMIT, "9^9^9", "x", "size", 0.0, "a tower of powers")
+    >>> alike = score_of(too_large, "x", compared=Score(0.2, "The texts are 20% alike."))
+    >>> alike.value, str(alike.status), alike.problem
+    (0.2, 'limit', 'a tower of powers')
+    >>> alike.why
+    'Too large to compare: a tower of powers. The texts are 20% alike.'
+    """
+    if compared is None or verdict.status is Status.EQUAL:
+        right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
+        value = bad_gold if right is None else float(right)
+        answer, its = shown or (verdict.answer, verdict.gold)
+        score = Score(value, verdict.why, answer, its, verdict.method, verdict.status, right)
+    elif verdict.status in STOPPED:
+        why = f"{verdict.why} {compared.why}"
+        score = replace(compared, why=why, status=verdict.status)
+    else:
+        return _told_of_gold(compared, gold, verdict.gold)
+    return _told_of_gold(replace(score, problem=verdict.problem), gold, verdict.gold)
+
+
+def _told_of_gold(score: Score, gold: str, read: str | None) -> Score:
+    told = in_part(gold, read)
+    return replace(score, why=f"{score.why} {told}", gold_in_part=True) if told else score

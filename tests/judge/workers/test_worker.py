@@ -1,0 +1,45 @@
+"""A worker's outcome of one item."""
+
+import pytest
+
+from plaudit.judge import Rule
+from plaudit.judge.reading import read
+from plaudit.judge.workers._wire import Frames, pack
+from plaudit.judge.workers._worker import judge_item
+
+
+def judged(answer, gold, rule=Rule.LATEX):
+    outcome = judge_item(
+        read(answer, rule).plain_data, read(gold, Rule.ANYWHERE).plain_data, rule.value
+    )
+    (frame,) = Frames().feed(pack(outcome))
+    return frame[:3]
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "outcome"),
+    [
+        (r"\boxed{\sin^2 x + \cos^2 x}", "1", ("equal", r"\sin^2 x + \cos^2 x", "1")),
+        (r"\boxed{\sin x}", r"$\cos x$", ("different", r"\sin x", r"\cos x")),
+        (
+            "The answer is $1$, $2$ and $3$",
+            r"$\{1, 2, 3\}$",
+            ("equal", "1 and 2 and 3", r"\{1, 2, 3\}"),
+        ),
+        (r"\boxed{ }", "5", ("no_answer", "", "5")),
+        (r"\boxed{5}", "$ $", ("bad_gold", "", "")),
+        ("\\boxed{\ud800}", "$\0$", ("different", "\ud800", "\0")),
+        (r"\boxed{\frac{0}{0}x}", "5", ("different", r"\frac{0}{0}x", "5")),
+    ],
+)
+def test_an_item_is_judged(answer, gold, outcome):
+    assert judged(answer, gold) == outcome
+
+
+def test_what_goes_wrong_is_told():
+    status, answer, gold, problem, seconds = judge_item(
+        (("poem", "x"),), (("number", "1", False),), "latex"
+    )
+    assert (status, answer, gold) == ("error", "", "")
+    assert problem.startswith("ValueError: not a candidate")
+    assert seconds >= 0

@@ -1,0 +1,33 @@
+"""How processes start and end, seen from inside one that was started."""
+
+import ctypes
+import os
+import subprocess
+import sys
+
+import pytest
+
+from plaudit import processes
+
+
+def test_a_machine_that_cannot_say_which_cores_are_ours_has_all_of_them(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 5)
+    assert processes.cores() == 5
+
+
+def test_a_started_python_has_our_path_and_calls_main(tmp_path, monkeypatch):
+    """Also by a relative entry of `sys.path`, wherever the other process would look for it."""
+    (tmp_path / "told.py").write_text("def main(*arguments):\n    print(__name__, arguments)\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [".", *sys.path])
+    with processes.start_python("told", 3, 0.5, stdout=subprocess.PIPE) as started:
+        assert started.stdout.read() == b"told (3, 0.5)\n"
+    assert started.returncode == 0
+
+
+def test_a_process_does_not_outlive_a_parent_that_is_gone(monkeypatch):
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: type("C", (), {"prctl": print}))
+    processes.die_with_parent(os.getppid())
+    with pytest.raises(SystemExit):
+        processes.die_with_parent(os.getppid() + 1)
