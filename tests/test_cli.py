@@ -20,6 +20,7 @@ REWARDS = {
     "repetition_rewards",
     "trl": "accuracy_reward reasoning_accuracy_reward get_cosine_scaled_reward "
     "think_format_reward get_repetition_penalty_reward get_soft_overlong_punishment",
+    "answers": "answer_reward mention_reward exact_match_reward f1_reward",
 }
 RUN = [sys.executable, "-c", "import sys; from plaudit.cli import main; sys.exit(main())"]
 

@@ -56,6 +56,11 @@ def die_with_parent(parent: int) -> None:
 
     On Linux alone. Elsewhere a process ends when it notices that the other side of its socket is
     closed, and a judge's worker at its limit of CPU time.
+
+    >>> import subprocess
+    >>> code = "import os, plaudit.processes as p; p.die_with_parent(os.getppid())"
+    >>> subprocess.run([sys.executable, "-c", code]).returncode
+    0
     """
     if sys.platform == "linux":
         import ctypes

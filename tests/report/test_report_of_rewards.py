@@ -7,6 +7,7 @@ import re
 
 import pytest
 from PIL import Image
+from scored_sample import SMALL_BUNDLE
 
 from plaudit.recipes import Component, Recipe, load
 from plaudit.report import write_report
@@ -18,11 +19,14 @@ from plaudit.scoring._score_chunk import score_chunk
 
 @pytest.fixture(autouse=True)
 def in_process(monkeypatch):
+    """Neither workers nor Vega's script: the tests look at other things."""
+
     def inline(chunks, plan, workers):
         for chunk in chunks:
             yield score_chunk(chunk.packed(), plan)
 
     monkeypatch.setattr("plaudit.scoring._score_table.score_locally", inline)
+    monkeypatch.setattr("plaudit.report._bundle._CODE", SMALL_BUNDLE)
 
 
 @pytest.fixture

@@ -13,10 +13,31 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reason, write_folder
+from scored_sample import (
+    HOSTILE,
+    MATH,
+    SMALL_BUNDLE,
+    box_rows,
+    hostile_row,
+    math_rows,
+    reason,
+    write_folder,
+)
 
 import plaudit.report
 from plaudit.report import ReportError, _bundle, add_arguments, run, write_report
+
+
+@pytest.fixture(autouse=True)
+def small_bundle(request, monkeypatch):
+    """Most tests look at other things than Vega's script."""
+    if "whole" not in request.keywords.get("usefixtures", argparse.Namespace(args=())).args:
+        monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+
+
+@pytest.fixture
+def whole():
+    """The page with all of its script."""
 
 
 @pytest.fixture

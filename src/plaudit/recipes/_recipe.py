@@ -8,7 +8,7 @@ from plaudit.recipes._columns import check_completions, check_needs
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
-from plaudit.scores import STATUSES, TOLD, Score, as_coroutine_functions, values_of
+from plaudit.scores import STATUSES, Score, as_coroutine_functions, values_of
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class RowScore:
     def status(self) -> str:
         """The worst status of a component, by the order of `scores.STATUSES`."""
         found = {str(score.status) for score in self.components.values()}
-        return next((status for status in TOLD if status in found), STATUSES[-1])
+        return next((status for status in STATUSES if status in found), STATUSES[-1])
 
     @property
     def why(self) -> str:
@@ -270,7 +270,7 @@ def _gated(score: Score, gate: str | None, row: Mapping[str, Score]) -> Score:
         why, value = f"It is left out, since {gate} is. {score.why}", None
     else:
         why, value = f"It counts 0, since {gate} did not pass. {score.why}", 0.0
-    status = score.status if score.status in TOLD else "gated"
+    status = score.status if score.status in STATUSES[:-1] else "gated"
     return replace(score, value=value, ungated=score.value, why=why, status=status)
 
 

@@ -1,4 +1,4 @@
-"""A name in, and out comes a reward: those of CANOE, VLM-R1 and TRL, and those of other packages.
+"""A name in, and out comes a reward: of CANOE, VLM-R1, TRL, plaudit itself or another package.
 
 Each public module in this folder is a system, and each reward that it declares is found by its
 name, "trl.accuracy_reward". Another package adds a system by an entry point, in its pyproject.toml:

@@ -7,13 +7,16 @@ from plaudit.judge import Status, Verdict
 
 # What the status of a row can be, the worst first. A component can also say "equal", "different" or
 # "gated", each of which is "scored" for its row.
-STATUSES = ("error", "timeout", "limit", "bad_gold", "no_answer", "scored")
-# What a trainer is told of: all but that the row was scored.
-TOLD = STATUSES[: STATUSES.index("scored")]
+STATUSES = (
+    *("error", "timeout", "limit", "bad_gold", "undecided"),
+    *("no_answer", "several", "retracted", "unsolved", "scored"),
+)
+# What every trainer is told of, in every step; of the others only `answers` knows.
+TOLD = ("error", "timeout", "limit", "bad_gold", "no_answer")
 # The judge did not come to the end of comparing.
 STOPPED = STATUSES[: STATUSES.index("bad_gold")]
 # What is wrong with the data or the machine: the row got its value because something failed.
-TROUBLE = STATUSES[: STATUSES.index("no_answer")]
+TROUBLE = STATUSES[: STATUSES.index("undecided")]
 
 
 @dataclass(frozen=True, slots=True)

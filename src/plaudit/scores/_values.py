@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.scores._score import TOLD, Score
+from plaudit.scores._score import STATUSES, TOLD, Score
 
 
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
@@ -38,7 +38,8 @@ def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None
     """
     if callable(log_metric) and statuses:
         count = Counter(statuses)
-        for status in TOLD:
+        others = [status for status in STATUSES[:-1] if status not in TOLD and count[status]]
+        for status in (*TOLD, *others):
             log_metric(f"{name}/{status}", count[status] / len(statuses))
 
 

@@ -108,7 +108,12 @@ def _same_members(gold: MathObject, answer: MathObject) -> bool | None:
 
 
 def clearly_apart(decimal: Fraction, other: MathObject) -> bool:
-    """Whether a decimal is too far from an expression for any rounding to make them meet."""
+    r"""Whether a decimal is too far from an expression for any rounding to make them meet.
+
+    >>> from plaudit.judge.exact import math_object
+    >>> clearly_apart(Fraction("3.15"), math_object(r"\pi"))
+    True
+    """
     if other.kind != "expression":
         return False
     value = approximate(other.parts[0])

@@ -46,6 +46,9 @@ class MathObject(NamedTuple):
     kind: "expression", "name", "equation", "list", "set", "tuple", or an interval's brackets
     name: a word or a lone letter; the letter that is said to equal, or to be in, what follows
     complex_letters: math-verify takes the letters for complex numbers, not for real ones
+
+    >>> math_object("x = 5").kind, math_object("x = 5").name
+    ('equation', 'x')
     """
 
     kind: str
@@ -321,5 +324,9 @@ def _unbounded(opening: str, parts: tuple[Polynomial, ...], closing: str) -> Mat
 
 
 def number_object(value: Fraction) -> MathObject:
-    """A plain number as an expression."""
+    """A plain number as an expression.
+
+    >>> number_object(Fraction(1, 2)) == math_object("2/4")
+    True
+    """
     return MathObject("expression", ({ONE: value} if value else {},))

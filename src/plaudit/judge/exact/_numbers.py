@@ -27,8 +27,14 @@ CLEARLY_APART = Fraction(1, 250_000)
 
 
 class ExactNumber(NamedTuple):
-    """A number, and how it was written: math-verify compares decimals and percentages otherwise,
-    and a ratio in plain text is worked out only when it is compared."""
+    """A number, and how it was written.
+
+    math-verify compares decimals and percentages in other ways than integers and ratios, and works
+    out a ratio in plain text only when it compares it (`evaluated` is False).
+
+    >>> exact_number("50%") == ExactNumber(Fraction(50), percent=True)
+    True
+    """
 
     value: Fraction
     decimal: bool = False
@@ -37,7 +43,7 @@ class ExactNumber(NamedTuple):
 
 
 def exact_number(text: str, percent: bool = False) -> ExactNumber | None:
-    r"""The number that `text` is; None where it is no plain number.
+    r"""The number that `text` is; None where it is not a plain number.
 
     >>> exact_number(r"-\frac{1}{2}")
     ExactNumber(value=Fraction(-1, 2), decimal=False, percent=False, evaluated=True)

@@ -39,7 +39,14 @@ FRACTION = re.compile(r"-?\\frac\{-?\d++(?:[.,]\d++)?\}\{-?\d++(?:[.,]\d++)?\}")
 
 
 class Piece(NamedTuple):
-    """One environment's content. `bare`: a box in running text, up to the text's last brace."""
+    """One environment's content.
+
+    percent: whether a percent sign follows the environment
+    bare: whether it is no environment, but a box in running text, up to the text's last brace
+
+    >>> LatexReader("It is $50$ %.")._chain(6).found.pieces
+    (Piece(latex='50', percent=True, bare=False),)
+    """
 
     latex: str
     percent: bool = False
@@ -47,7 +54,11 @@ class Piece(NamedTuple):
 
 
 class Latex(NamedTuple):
-    """Environments that make one answer: `$1$, $2$ and $3$` has three pieces."""
+    """Environments that make one answer: `$1$, $2$ and $3$` has three pieces.
+
+    >>> len(Latex((Piece("1"), Piece("2"), Piece("3"))).pieces)
+    3
+    """
 
     pieces: tuple[Piece, ...]
 

@@ -14,7 +14,11 @@ PlainData = tuple[tuple[Any, ...], ...]
 
 
 class Normalised(NamedTuple):
-    """One environment's LaTeX, normalised."""
+    """One environment's LaTeX, normalised.
+
+    >>> from_plain_data(("normalised", "50", True))
+    Normalised(text='50', percent=True)
+    """
 
     text: str
     percent: bool

@@ -57,7 +57,11 @@ class Number(NamedTuple):
 
 
 class Arithmetic(NamedTuple):
-    """An expression of digits and operators, such as `3/4`."""
+    """An expression of digits and operators, such as `3/4`.
+
+    >>> PlainReader("It is 3/4, or so.")._arithmetic(5).found
+    Arithmetic(text='3/4')
+    """
 
     text: str
 

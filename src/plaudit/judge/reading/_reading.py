@@ -31,6 +31,9 @@ class Reading:
     number: its number, where it is one
     limit: why it is not even tried
     source: the text and the rule, to read on where the best candidate is not enough
+
+    >>> read("It is 3/4, or so.", Rule.ANYWHERE).number.value
+    Fraction(3, 4)
     """
 
     best: Candidate | None

@@ -59,7 +59,7 @@ class Pool:
             self._wake_up_sender.send(b"!")
         except OSError as error:
             with contextlib.suppress(InvalidStateError):  # the dispatcher may have ended meanwhile
-                future.set_exception(RuntimeError(f"the judge cannot be asked: {error}"))
+                future.set_exception(RuntimeError(f"the judge cannot be reached: {error}"))
         future.add_done_callback(self._notify_if_cancelled)
         return future
 

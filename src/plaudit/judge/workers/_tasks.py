@@ -24,6 +24,9 @@ class Outcome(NamedTuple):
     answer, gold: what was read as each
     problem: what went wrong, where something did
     cacheable: False where another try may end otherwise, so that it is not worth remembering
+
+    >>> Outcome("equal", "2", "4/2", "", 0.01).cacheable
+    True
     """
 
     status: str

@@ -1,0 +1,36 @@
+r"""Text to a reading, and two readings to a verdict of plaudit's own.
+
+    from plaudit.answers import judge_answer, read
+
+    judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).why
+    read("k < -5").kind   # interval
+
+Everything here is decided by rules, in this process, in time linear in the text; what no rule can
+tell is `undecided`, and where a computer algebra system may know, the verdict says `symbolic`.
+"""
+
+from plaudit.answers._final import Final, final_answer
+from plaudit.answers._judging import judge_answer
+from plaudit.answers._kinds import KINDS, check_kind
+from plaudit.answers._mention import mentioned
+from plaudit.answers._overlap import same_normal_text, shared_tokens
+from plaudit.answers._reading import Reading, read
+from plaudit.answers._rules import Found, Outcome, Rules
+from plaudit.answers._verdict import AnswerVerdict
+
+__all__ = [
+    "KINDS",
+    "AnswerVerdict",
+    "Final",
+    "Found",
+    "Outcome",
+    "Reading",
+    "Rules",
+    "check_kind",
+    "final_answer",
+    "judge_answer",
+    "mentioned",
+    "read",
+    "same_normal_text",
+    "shared_tokens",
+]

@@ -1,0 +1,400 @@
+r"""Two trees to an outcome: what the gold is decides how the answer is read.
+
+Each kind has its own comparer; this module only finds the one that is asked.
+"""
+
+from plaudit.answers._conditions import Given
+from plaudit.answers._equations import is_identity, same_equation
+from plaudit.answers._expressions import same_expression
+from plaudit.answers._families import same_members
+from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
+from plaudit.answers._lists import elements, elements_of_equation
+from plaudit.answers._matrices import as_vector
+from plaudit.answers._named import (
+    are_equations,
+    is_letter,
+    is_name,
+    named,
+    names_agree,
+    names_differ,
+    order_of,
+    with_argument,
+    without_name,
+)
+from plaudit.answers._points import UndefinedError
+from plaudit.answers._quantities import same_quantity, with_unit_letter
+from plaudit.answers._rules import Found, Outcome, Rules, different, equal
+from plaudit.answers._solved import unsolved
+from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
+from plaudit.answers._vectors import unit_vector
+
+_CHAIN = frozenset(["=", r"\approx"])
+_NO_NUMBER = frozenset(
+    "tuple set list rel cup cap setminus builder numbers matrix row base ratio empty name".split()
+)
+_INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
+
+
+def compare(gold: Node, answer: Node, rules: Rules, given: Given | None = None) -> Found:
+    """Whether an answer is right by a gold."""
+    try:
+        return _Comparison(rules, given or Given()).compare(gold, answer)
+    except UndefinedError as error:
+        return Found(Outcome.UNDECIDED, f"no value: {error}")
+
+
+class _Comparison:
+    def __init__(self, rules: Rules, given: Given, nested: bool = False) -> None:
+        self.rules, self.given, self.nested = rules, given, nested
+
+    def inside(self) -> "_Comparison":
+        """The comparison of elements: where a calculation need not be carried out."""
+        return _Comparison(self.rules, self.given, nested=True)
+
+    def compare(self, gold: Node, answer: Node) -> Found:
+        gold, answer = _plain(gold), _plain(answer)
+        if gold == answer:
+            return equal("the same text")
+        if gold.op == "rel" and set(gold.val) <= _CHAIN:
+            return self._gold_equation(gold, answer)
+        if _is_set(gold, answer, self.rules):
+            return self._set(gold, answer)
+        if gold.op == "empty" or answer.op == "empty":
+            return self._empty(gold, answer)
+        if gold.op == "matrix":
+            return self._matrix(gold, without_name(answer))
+        if gold.op == "tuple" and "pm" not in ops(gold):
+            return self._tuple(gold, answer)
+        items = elements(gold)
+        if items is not None:
+            return self._list(gold, items, answer)
+        if gold.op == "list":
+            return self._list(gold, list(gold.args), answer)
+        return self._single(gold, answer)
+
+    # -- one value
+
+    def _single(self, gold: Node, answer: Node) -> Found:
+        if answer.op == "rel" and set(answer.val) <= _CHAIN:
+            return self._chain(gold, answer)
+        if answer.op == "rel":
+            return different("a relation, where the gold is a value")
+        items = elements(answer)
+        if items is not None:
+            if len(items) == 1:
+                return self.compare(gold, items[0])
+            family = self._family([gold], items)
+            return self._several(gold, items) if family is None else family
+        if gold.op == "base" or answer.op == "base":
+            return different("another base" if answer.op == gold.op else "a base on one side only")
+        if gold.op == "numbers" or answer.op == "numbers":
+            return different("a set of numbers")
+        if gold.op == "ratio" or answer.op == "ratio":
+            return self._ratio(gold, answer)
+        vector = unit_vector(gold)
+        if vector is not None and answer.op in ("tuple", "matrix"):
+            return self._tuple(vector, answer)
+        if answer.op in _NO_NUMBER:
+            return different(f"a {answer.op}, where the gold is a value")
+        if letters(gold) and answer.op == "unit":
+            gold = with_unit_letter(gold)
+        if letters(answer) and not letters(gold):
+            answer = with_unit_letter(answer)
+        if letters(gold) or letters(answer):
+            return self._expression(gold, answer)
+        return self._number(gold, answer)
+
+    def _several(self, gold: Node, items: list[Node]) -> Found:
+        found = [self.inside().compare(gold, item) for item in items]
+        if all(result.equal for result in found):
+            return found[0]
+        return Found(Outcome.SEVERAL, "more than one answer")
+
+    def _number(self, gold: Node, answer: Node) -> Found:
+        left = unsolved(answer) - unsolved(gold)
+        restated = bool(left) and not self.nested and not self.rules.unsolved
+        said = Found(Outcome.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")
+        try:
+            same, how = same_quantity(gold, answer, self.rules)
+        except UndefinedError:
+            if restated:
+                return said
+            raise
+        if not same:
+            return different(how)
+        return said if restated else equal(how)
+
+    def _expression(self, gold: Node, answer: Node) -> Found:
+        mine, yours = _without_unit(gold), _without_unit(answer)
+        if mine.op == "unit" or yours.op == "unit":
+            return different("their units")
+        return same_expression(mine, yours, self.given.integers)
+
+    def _chain(self, gold: Node, answer: Node) -> Found:
+        """A chain of equal things is one answer, where each of its members is the gold."""
+        members = list(answer.args)
+        while len(members) > 1 and is_name(members[0]) and members[0] != gold:
+            members = members[1:]
+        if len(members) == 1:
+            return self.compare(gold, members[0])
+        if len(members) == 2 and letters(members[0]) and letters(gold) and not letters(members[1]):
+            return different("an equation, where the gold is a value")
+        found = [self.compare(gold, member) for member in members]
+        loose = [result.equal or result.outcome is Outcome.UNSOLVED for result in found]
+        if all(loose) and any(result.equal for result in found):
+            return next(result for result in found if result.equal)
+        if all(loose):
+            return found[-1]
+        if any(loose):
+            if self._same_chain(gold, members, list(answer.val), found):
+                return next(result for result in found if result.equal)
+            return Found(Outcome.SEVERAL, "a chain of unequal things")
+        return found[-1] if found else different("a chain")
+
+    def _same_chain(
+        self, gold: Node, members: list[Node], signs: list[str], found: list[Found]
+    ) -> bool:
+        """Whether the members that are not the gold equal one that is, by the signs between."""
+        right = [member for member, result in zip(members, found, strict=True) if result.equal]
+        return bool(right) and all(
+            result.equal or any(self.inside().compare(member, one).equal for one in right)
+            for member, result in zip(members, found, strict=True)
+        )
+
+    # -- equations
+
+    def _gold_equation(self, gold: Node, answer: Node) -> Found:
+        value = without_name(gold)
+        if value.op == "rel":
+            if value == gold and letters(gold) and not is_identity(gold):
+                return self._equation(gold, answer)
+            return self._gold_chain(value, answer)
+        if letters(value) and "pm" in ops(value) and any(p.op == "rel" for p in walk(answer)):
+            found = self._equation(gold, answer)
+            if found.equal:
+                return found
+        if not letters(value) or not is_letter(gold.args[0]) or elements(value) is not None:
+            return self._named(gold, value, answer)
+        return self._named_expression(gold, value, answer)
+
+    def _gold_chain(self, gold: Node, answer: Node) -> Found:
+        """A gold such as 31031/7776 \\approx 3.99: its first member is the exact one."""
+        found = [self.compare(member, answer) for member in gold.args if not is_name(member)]
+        return next((result for result in found if result.equal), found[0])
+
+    def _named(self, gold: Node, value: Node, answer: Node) -> Found:
+        """x = 5 takes 5 and x = 5; where both are named, x = 5 does not take y = 5."""
+        other = without_name(answer)
+        if other is not answer and is_letter(gold.args[0]) and is_letter(answer.args[0]):
+            names = gold.args[0].val, answer.args[0].val
+            if names[0] != names[1] and set(names) <= {"x", "y", "z"}:
+                return different("another letter")
+        if other is answer and answer.op == "rel" and letters(answer) == letters(gold):
+            return self._equation(gold, answer)
+        return self.compare(value, answer)
+
+    def _named_expression(self, gold: Node, value: Node, answer: Node) -> Found:
+        found = elements(answer)
+        if found is not None and len(found) > 1:
+            return self._family([value], found) or self._several(gold, found)
+        if answer.op != "rel":
+            return self.compare(value, answer)
+        if not set(answer.val) <= _CHAIN:
+            return different("a relation of another kind")
+        other = without_name(answer)
+        if other is not answer and other.op != "rel":
+            same = self.compare(value, with_argument(other, answer.args[0], gold.args[0]))
+            if same.equal and names_agree(gold.args[0], answer.args[0]):
+                return same
+        return self._equation(gold, answer)
+
+    def _equation(self, gold: Node, answer: Node) -> Found:
+        branches = elements_of_equation(gold)
+        others = elements_of_equation(answer)
+        if len(branches) > 1 or len(others) > 1:
+            if len(branches) != len(others):
+                return different("the number of their equations")
+            return self.inside()._matched(branches, others)
+        if answer.op not in _NO_NUMBER and "y" in letters(gold) - letters(answer):
+            answer = Node("rel", (symbol("y"), answer), ("=",))
+        if answer.op != "rel" or set(answer.val) - {"="} or set(gold.val) - {"="}:
+            if answer.op == "list":
+                return Found(Outcome.SEVERAL, "more than one answer")
+            return different("no equation")
+        if any(part.op in _NO_NUMBER for part in walk(answer) if part is not answer):
+            return different("no equation")
+        return same_equation(gold, answer)
+
+    # -- sets, lists, tuples, matrices
+
+    def _set(self, gold: Node, answer: Node) -> Found:
+        same = same_set(gold, answer)
+        if same is None:
+            return self._no_set(gold, answer)
+        return equal("the same set") if same else different("what the sets hold")
+
+    def _no_set(self, gold: Node, answer: Node) -> Found:
+        if says_interval_or_pair(answer):
+            return Found(Outcome.UNDECIDED, "a set that cannot be read")
+        return different("no set")
+
+    def _empty(self, gold: Node, answer: Node) -> Found:
+        for one, other in ((gold, answer), (answer, gold)):
+            if one.op == "empty" and other in (EMPTY, Node("set")):
+                return equal("the empty set")
+        if answer.op == "list" and EMPTY in answer.args:
+            return Found(Outcome.SEVERAL, "more than one answer")
+        return different("the empty set is on one side only")
+
+    def _ratio(self, gold: Node, answer: Node) -> Found:
+        if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
+            return self.inside()._single(gold, Node("div", answer.args))
+        mine, yours = _terms(gold), _terms(answer)
+        if answer.op == "ratio" and "to" in answer.val and gold.op != "ratio":
+            return Found(Outcome.SEVERAL, "a range")
+        if mine is None or yours is None or len(mine) != len(yours):
+            return different("the number of their terms")
+        for left, right in zip(mine[1:], yours[1:], strict=True):
+            one, other = Node("mul", (left, yours[0])), Node("mul", (mine[0], right))
+            if len(mine) == 2:
+                one, other = Node("div", (mine[0], left)), Node("div", (yours[0], right))
+            if not self.inside()._single(one, other).equal:
+                return different("their terms")
+        return equal("the same ratio")
+
+    def _matrix(self, gold: Node, answer: Node) -> Found:
+        vector = as_vector(gold)
+        if answer.op != "matrix":
+            if vector is None:
+                return different("no matrix")
+            return self._tuple(vector, answer)
+        column = all(len(row.args) == 1 for row in gold.args)
+        other = as_vector(answer)
+        if column and vector is not None and other is not None:
+            return self._ordered(list(vector.args), list(other.args))
+        mine = [entry for row in gold.args for entry in row.args]
+        yours = [entry for row in answer.args for entry in row.args]
+        if len(gold.args) != len(answer.args) or len(mine) != len(yours):
+            return different("their shapes")
+        return self._ordered(mine, yours)
+
+    def _tuple(self, gold: Node, answer: Node) -> Found:
+        answer = _plain(without_name(answer))
+        answer = as_vector(answer) or unit_vector(answer) or answer
+        if answer.op == "tuple":
+            return self._ordered(list(gold.args), list(answer.args))
+        if answer.op == "list":
+            values = named(list(answer.args))
+            if values is not None:
+                order = order_of(values, self.rules.question)
+                return self._ordered(list(gold.args), [values[name] for name in order])
+            if all(item.op == "tuple" for item in answer.args):
+                return Found(Outcome.SEVERAL, "more than one answer")
+            return self._ordered(list(gold.args), [without_name(item) for item in answer.args])
+        items = elements(answer)
+        if items is not None and len(items) > 1 and answer.op != "set":
+            return Found(Outcome.SEVERAL, "more than one answer")
+        if items is not None and len(items) == 1:
+            return self._tuple(gold, items[0])
+        return different("no tuple")
+
+    def _ordered(self, mine: list[Node], yours: list[Node]) -> Found:
+        if len(mine) != len(yours):
+            return different("the number of their entries")
+        found = [self.inside().compare(g, a) for g, a in zip(mine, yours, strict=True)]
+        return next((result for result in found if not result.equal), None) or (
+            found[0] if found else equal("nothing on both sides")
+        )
+
+    def _list(self, gold: Node, items: list[Node], answer: Node) -> Found:
+        values = named(items)
+        stripped = _plain(without_name(answer))
+        stripped = as_vector(stripped) or stripped
+        if stripped.op == "tuple" and not all(item.op == "tuple" for item in items):
+            if stripped.val == "[]" and len(stripped.args) > 2:
+                return self.inside()._matched(items, list(stripped.args))
+            if gold.op == "set":
+                return different("a tuple, where the gold is a set")
+            return self._ordered([without_name(item) for item in items], list(stripped.args))
+        others = elements(answer)
+        if others is None:
+            others = list(stripped.args) if stripped.op == "list" else [answer]
+        their = named(others)
+        if values is not None and their is not None and set(values) == set(their):
+            return self._ordered(
+                [values[name] for name in values], [their[name] for name in values]
+            )
+        if values is None and len(items) > 0 and not are_equations(items):
+            others = [without_name(item) for item in others]
+        if values is not None:
+            items = [without_name(item) for item in items]
+            others = [without_name(item) for item in others]
+            if their is None and names_differ(values):
+                return self._ordered(items, others)
+        return self._family(items, others) or self.inside()._matched(items, others)
+
+    def _family(self, items: list[Node], others: list[Node]) -> Found | None:
+        """Whether families of values, over all integers, have the same members."""
+        same = same_members(
+            [without_name(i) for i in items], [without_name(o) for o in others], self.given.integers
+        )
+        if same is None:
+            return None
+        return equal("the members of both families") if same else different("their members")
+
+    def _matched(self, items: list[Node], others: list[Node]) -> Found:
+        """Whether each element of one is one of the other, in any order."""
+        if len(items) != len(others):
+            return different("the number of their elements")
+        left = list(others)
+        undecided: Found | None = None
+        for item in items:
+            for place, other in enumerate(left):
+                found = self.compare(item, other)
+                if found.equal:
+                    del left[place]
+                    break
+                if found.outcome is Outcome.UNDECIDED:
+                    undecided = found
+            else:
+                return undecided or different("an element that only one of them has")
+        return equal("each element")
+
+
+def _plain(node: Node) -> Node:
+    while node.op == "group":
+        node = node.args[0]
+    if node.op == "set" and not node.args:
+        return EMPTY
+    if node.op == "mul" and len(node.args) == 2 and node.args[1].op == "tuple":
+        name = node.args[0]
+        is_point = name.op == "sym" and name.val[:1].isupper()
+        return node.args[1] if is_point else node
+    return node
+
+
+def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
+    if says_interval(gold):
+        return True
+    if not says_interval_or_pair(gold) or gold.op == "set":
+        return False
+    if rules.kind == "interval" or says_interval(answer):
+        return True
+    question = rules.question.lower()
+    return (
+        rules.kind is None
+        and any(word in question for word in _INTERVAL_WORDS)
+        and (answer.op == "tuple" and answer.val != gold.val)
+    )
+
+
+def _without_unit(node: Node) -> Node:
+    return node.args[0] if node.op == "unit" else node
+
+
+def _terms(node: Node) -> list[Node] | None:
+    if node.op == "ratio":
+        return list(node.args)
+    if node.op in _NO_NUMBER:
+        return None
+    return [node, Node("num", (), 1)]

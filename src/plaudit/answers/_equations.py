@@ -1,0 +1,183 @@
+"""Equations: the same solutions over their letters.
+
+`2x+4y-3=0` and `y=-x/2+3/4` are the same line.
+"""
+
+import itertools
+import random
+from typing import Any
+
+from plaudit.answers._expressions import identical
+from plaudit.answers._families import constants_of
+from plaudit.answers._numbers import DIGITS
+from plaudit.answers._points import UndefinedError, shared_context, value_at
+from plaudit.answers._rules import Found, Outcome, different, equal
+from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol
+
+_TRIES = 40
+_COMMON = 6
+_GRID = 25
+
+
+def same_equation(gold: Node, answer: Node) -> Found:
+    r"""Whether two equations have the same solutions. Both are trees of `rel` with "=" alone.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> tree = lambda text: read_tree(text)[0]
+    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).how
+    'a multiple of it'
+    >>> same_equation(tree("y=2x"), tree("y=3x")).equal
+    False
+    """
+    mine, yours = _differences(gold), _differences(answer)
+    if len(mine) > 1 or len(yours) > 1:
+        return _same_system(mine, yours)
+    yours[0] = _with_constants_of(mine[0], yours[0])
+    names = sorted(letters(mine[0]) | letters(yours[0]))
+    if not names or letters(mine[0]) != letters(yours[0]):
+        return different("their letters")
+    try:
+        if _is_multiple(mine[0], yours[0], names):
+            return equal("a multiple of it")
+        return _by_solutions(mine[0], yours[0], names)
+    except TooLargeError:
+        return Found(Outcome.LIMIT, "values that are too large")
+
+
+def is_identity(equation: Node) -> bool:
+    r"""Whether an equation holds for all values of its letters: a chain of equal things.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> is_identity(read_tree("(x+1)^2=x^2+2x+1")[0]), is_identity(read_tree("x^2=2x")[0])
+    (True, False)
+    """
+    if r"\approx" in equation.val:
+        return True
+    first, *others = equation.args
+    return all(identical(first, side).equal for side in others)
+
+
+def _differences(equation: Node) -> list[Node]:
+    sides = equation.args
+    return [Node("add", (left, Node("neg", (right,)))) for left, right in itertools.pairwise(sides)]
+
+
+def _with_constants_of(gold: Node, answer: Node) -> Node:
+    """The answer with the gold's names for constants of integration: x^2 + y^2 = C."""
+    mine, yours = letters(gold) - letters(answer), letters(answer) - letters(gold)
+    if len(mine) == len(yours) == 1 and mine <= set(constants_of(gold)):
+        return renamed(answer, {next(iter(yours)): symbol(next(iter(mine)))})
+    return answer
+
+
+def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:
+    """Whether the quotient of both is the same at many points."""
+    mp = shared_context(DIGITS)
+    chance = random.Random("".join(names))
+    first = None
+    agreed = 0
+    for _ in range(_TRIES):
+        point = {
+            name: mp.mpf(chance.uniform(0.2, 3.0)) * chance.choice((1, 1, -1)) for name in names
+        }
+        try:
+            left, right = value_at(one, mp, point), value_at(other, mp, point)
+        except UndefinedError:
+            continue
+        if right == 0 or left == 0 or isinstance(left, mp.mpc) or isinstance(right, mp.mpc):
+            continue
+        quotient = left / right
+        if first is None:
+            first = quotient
+        elif abs(quotient - first) > abs(first) * mp.mpf(10) ** -50:
+            return False
+        agreed += 1
+        if agreed >= 8:
+            return True
+    return False
+
+
+def _by_solutions(one: Node, other: Node, names: list[str]) -> Found:
+    """Solutions of each that must solve the other."""
+    for left, right in ((one, other), (other, one)):
+        common = 0
+        chance = random.Random("".join(names) + "solutions")
+        for _ in range(_TRIES):
+            solution = _solution(left, names, chance)
+            if solution is None:
+                continue
+            if not _solves(right, solution):
+                return different("a solution that only one of them has")
+            common += 1
+            if common >= _COMMON:
+                break
+        if common < _COMMON:
+            return different("no common solutions found")
+    return equal("solutions of both")
+
+
+def _solution(equation: Node, names: list[str], chance: random.Random) -> dict[str, Any] | None:
+    mp = shared_context(40)
+    point = {name: mp.mpf(chance.uniform(-5, 5)) for name in names}
+    free = chance.choice(names)
+
+    def at(value: Any) -> Any:
+        try:
+            found = value_at(equation, mp, {**point, free: value})
+        except UndefinedError:
+            return None
+        return None if isinstance(found, mp.mpc) else found
+
+    grid = [mp.mpf(-6) + mp.mpf(12) * step / _GRID + mp.mpf("0.0137") for step in range(_GRID + 1)]
+    values = [at(value) for value in grid]
+    crossings = [
+        place
+        for place in range(_GRID)
+        if values[place] is not None
+        and values[place + 1] is not None
+        and values[place] * values[place + 1] < 0
+    ]
+    if not crossings:
+        return None
+    place = chance.choice(crossings)
+    low, high = grid[place], grid[place + 1]
+    sign = values[place] > 0
+    for _ in range(110):
+        middle = (low + high) / 2
+        found = at(middle)
+        if found is None:
+            return None
+        low, high = (middle, high) if (found > 0) == sign else (low, middle)
+    at_root = at(low)
+    # A pole changes sign too, and is no solution.
+    if at_root is None or abs(at_root) > mp.mpf(10) ** -12:
+        return None
+    return {**point, free: low}
+
+
+def _solves(equation: Node, solution: dict[str, Any]) -> bool:
+    mp = shared_context(40)
+    try:
+        return bool(abs(value_at(equation, mp, solution)) < mp.mpf(10) ** -12)
+    except UndefinedError:
+        return False
+
+
+def _same_system(mine: list[Node], yours: list[Node]) -> Found:
+    """Chains such as a line in space: at points on one, the other must hold too."""
+    if len(mine) != len(yours):
+        return different("the number of their equations")
+    used: set[int] = set()
+    for one in mine:
+        for place, other in enumerate(yours):
+            names = sorted(letters(one) | letters(other))
+            if (
+                place not in used
+                and letters(one) == letters(other)
+                and _is_multiple(one, other, names)
+            ):
+                used.add(place)
+                break
+        else:
+            return different("one of their equations")
+    return equal("multiples of its equations")

@@ -1,0 +1,262 @@
+r"""A completion and a gold to a verdict: the final answer is found, both are read, and compared."""
+
+import re
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from plaudit.answers._choices import read_choice, several_choices
+from plaudit.answers._compare import compare
+from plaudit.answers._conditions import Given
+from plaudit.answers._dates import (
+    Clock,
+    read_clock,
+    read_date,
+    same_clock,
+    same_date,
+    says_time,
+)
+from plaudit.answers._dress import undressed
+from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._grammar import read_tree
+from plaudit.answers._kinds import check_kind, kind_of
+from plaudit.answers._rules import Found, Outcome, Rules, different, equal
+from plaudit.answers._shown import shown
+from plaudit.answers._text import same_words, without_filling, words_of
+from plaudit.answers._tree import CannotReadError, Node, TooLargeError
+from plaudit.answers._verdict import AnswerVerdict
+
+_SHORT_TEXT = 3  # words
+_SHORT = 500  # characters
+_WORDS = re.compile(r"[A-Za-z]{4,}")
+_COMMANDS = re.compile(r"\\[A-Za-z]+")
+_GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
+_CONDITIONS = "conditions that differ"
+_CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
+_ORDER = (
+    Outcome.EQUAL, Outcome.UNSOLVED, Outcome.SEVERAL, Outcome.RETRACTED, Outcome.UNDECIDED,
+    Outcome.TIMEOUT, Outcome.LIMIT, Outcome.ERROR, Outcome.DIFFERENT, Outcome.NO_ANSWER,
+    Outcome.BAD_GOLD,
+)  # fmt: skip
+
+
+class Tree(NamedTuple):
+    """A text that could be read as a formula."""
+
+    node: Node
+    given: Given
+
+
+def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
+    r"""The verdict on a completion; each of the golds is right.
+
+    >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).outcome
+    <Outcome.EQUAL: 'equal'>
+    >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).outcome
+    <Outcome.RETRACTED: 'retracted'>
+    """
+    check_kind(rules.kind)
+    golds = [gold for gold in golds if gold.strip()]
+    if not golds:
+        return AnswerVerdict(Outcome.BAD_GOLD, "", "")
+    final = final_answer(completion)
+    if not final.text:
+        return AnswerVerdict(Outcome.NO_ANSWER, "", golds[0])
+    if final.retracted:
+        return AnswerVerdict(Outcome.RETRACTED, final.text, golds[0])
+    if len(final.text) > LONGEST_ANSWER * 5:
+        return AnswerVerdict(Outcome.LIMIT, final.text, golds[0], how="the answer is too long")
+    verdicts = [
+        (_remembered if len(final.text) + len(gold) < _SHORT else judge_final)(final, gold, rules)
+        for gold in golds
+    ]
+    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
+
+
+def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
+    """The verdict on a final answer, by one gold."""
+    gold = _gold_text(gold)
+    try:
+        kind, found = _judged(final, gold, rules)
+    except TooLargeError as error:
+        same = undressed(final.text) == undressed(gold)
+        kind, found = "number", equal("the same text") if same else Found(Outcome.LIMIT, str(error))
+    except Exception as error:  # a fault of plaudit's costs one row, never the run
+        kind, found = "", Found(Outcome.ERROR, f"{type(error).__name__}: {error}"[:200])
+    symbolic = (
+        found.outcome is Outcome.UNDECIDED
+        and found.how != _CONDITIONS
+        and _is_symbolic(gold)
+        and _is_symbolic(final.text)
+    )
+    comma = rules.kind == "number"
+    mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
+    return AnswerVerdict(
+        found.outcome, final.text, gold, kind, found.how, mine, yours, symbolic=symbolic
+    )
+
+
+# The completions of a group have one gold, and few answers.
+_remembered = lru_cache(maxsize=8192)(judge_final)
+
+
+def _is_symbolic(text: str) -> bool:
+    """Whether a text that no rule can tell of may be a formula that math-verify can read."""
+    plain = _COMMANDS.sub(" ", text)
+    return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
+
+
+def _shown(text: str, kind: str, decimal_comma: bool) -> str:
+    """How a side was read, where that is worth a word: nothing where it stands as it is read."""
+    if kind in ("", "choice", "text", "time"):
+        return ""
+    try:
+        tree = _tree(text, decimal_comma)
+    except TooLargeError:
+        return ""
+    plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
+    said = "" if tree is None or plain else shown(tree.node)
+    return "" if said.replace(" ", "") == text.replace(" ", "") else said
+
+
+def _gold_text(gold: str) -> str:
+    """A gold may itself be a solution with its answer in a box, a tag, or behind ####."""
+    if "\\boxed" in gold or "<answer>" in gold or "####" in gold:
+        return final_answer(gold).text or gold
+    return gold
+
+
+def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
+    letter = _choice_gold(gold, rules)
+    if letter:
+        return "choice", _choice(final.text, letter, rules)
+    if rules.kind == "text":
+        return "text", _text(final.text, gold)
+    for kind, found in (
+        ("time", _clock(final.text, gold, rules)),
+        ("text", _date(final.text, gold, rules)),
+    ):
+        if found is not None:
+            return kind, found
+    tree = _tree(gold, rules.kind == "number")
+    if tree is None:
+        return "text", _text(final.text, gold)
+    kind = rules.kind or kind_of(tree.node)
+    return kind, _formula(final, gold, tree, rules)
+
+
+def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
+    text = final.text
+    answer = _tree(text, rules.kind == "number")
+    if answer is None:
+        if same_words(gold, text):
+            return equal("the same words")
+        if _WORDS.search(_COMMANDS.sub(" ", text)):
+            if final.where == "line":
+                return Found(Outcome.NO_ANSWER)
+            return different("words, where the gold is a formula")
+        if _GOES_ON.search(text):
+            return different("a series that goes on")
+        return Found(Outcome.UNDECIDED, "a formula that cannot be read")
+    integers = tree.given.integers | answer.given.integers if tree.given.integers else frozenset()
+    found = compare(tree.node, answer.node, rules, Given(integers))
+    if found.equal and tree.given.conditions != answer.given.conditions:
+        return Found(Outcome.UNDECIDED, _CONDITIONS)
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _tree(text: str, decimal_comma: bool) -> Tree | None:
+    if len(text) > LONGEST_ANSWER * 5:
+        raise TooLargeError("a text that is too long")
+    try:
+        return Tree(*read_tree(undressed(text), decimal_comma))
+    except CannotReadError:
+        return None
+
+
+def _choice_gold(gold: str, rules: Rules) -> str | None:
+    if rules.kind == "choice":
+        letter = read_choice(gold)
+        if letter is None and rules.choices:
+            return _option(gold, rules)
+        return letter
+    if rules.kind is None:
+        found = _CHOICE_GOLD.fullmatch(undressed(gold).replace("\\text", "").strip("{} "))
+        return found[1] if found else None
+    return None
+
+
+def _choice(answer: str, letter: str, rules: Rules) -> Found:
+    if several_choices(answer):
+        return Found(Outcome.SEVERAL, "more than one letter")
+    option = _option(answer, rules) if rules.choices else None
+    picked = option or read_choice(answer)
+    if picked is None:
+        return different("no option")
+    how = "the text of an option" if option else "its letter"
+    return equal(how) if picked == letter else different(how)
+
+
+def _option(answer: str, rules: Rules) -> str | None:
+    """The letter of the option whose text the answer is."""
+    plain = Rules(rounding=False)
+    for place, option in enumerate(rules.choices):
+        letter = chr(ord("A") + place)
+        if same_words(option, answer):
+            return letter
+        mine, yours = _tree(option, False), _tree(answer, False)
+        if mine and yours and compare(mine.node, yours.node, plain).equal:
+            return letter
+    return None
+
+
+def _clock(answer: str, gold: str, rules: Rules) -> Found | None:
+    by_question = rules.kind == "time" or says_time(gold, rules.question)
+    if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
+        return None
+    mine, yours = read_clock(undressed(gold)), read_clock(undressed(answer))
+    if mine is None:
+        mine = _raw_clock(gold)
+    if mine is None:
+        return None
+    yours = yours or _raw_clock(answer)
+    if yours is None:
+        return different("no time of day") if by_question else None
+    return equal("the time of day") if same_clock(mine, yours) else different("the time of day")
+
+
+def _raw_clock(text: str) -> Clock | None:
+    return read_clock(text.replace("{:}", ":"))
+
+
+def _date(answer: str, gold: str, rules: Rules) -> Found | None:
+    if rules.kind not in (None, "text", "time"):
+        return None
+    mine = read_date(gold)
+    if mine is None:
+        return None
+    yours = read_date(answer)
+    if yours is None:
+        return equal("the same words") if same_words(gold, answer) else different("no such date")
+    return equal("the date") if same_date(mine, yours) else different("the date")
+
+
+def _text(answer: str, gold: str) -> Found:
+    if same_words(gold, answer) or same_words(gold, without_filling(answer)):
+        return equal("the same words")
+    dates = read_date(gold), read_date(answer)
+    if dates[0] is not None and dates[1] is not None:
+        return equal("their dates") if same_date(dates[0], dates[1]) else different("their dates")
+    trees = _tree(gold, False), _tree(answer, False)
+    if (
+        trees[0] is not None
+        and trees[1] is not None
+        and trees[0].node.op in ("empty", "num", "numbers")
+    ):
+        found = compare(trees[0].node, trees[1].node, Rules())
+        if found.equal:
+            return found
+    if len(words_of(gold)) <= _SHORT_TEXT:
+        return different("their words")
+    return Found(Outcome.UNDECIDED, "texts that differ")

@@ -1,0 +1,273 @@
+"""Whether an answer in prose names a gold: for questions whose golds are names, dates and terms.
+
+A careful containment: articles, middle names, initials, plurals, ordinals, and the order of a date
+do not count, and an alias that is denied, or one of many that are listed, is no answer.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from plaudit.answers._dates import MONTHS
+from plaudit.answers._rules import Found, Outcome, different, equal
+from plaudit.answers._vocabulary import NUMBER_WORDS
+
+MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
+LONGEST_LISTED = 3  # words of a name in a list
+HEAP = 6  # words with capitals in a row that are no name any more
+SHORT_ANSWER = 10  # words
+_LONGEST = 20_000
+_ARTICLES = frozenset(["a", "an", "the"])
+_LEADING = frozenset("in on at by to from around about of c circa approximately between".split())
+_TITLES = frozenset(
+    "general president king queen prince princess dr doctor sir mr mrs ms saint st pope senator"
+    " captain colonel professor lord lady emperor chief actor actress singer".split()
+)
+_DENIED = frozenset(["not", "never", "isnt", "wasnt", "arent", "neither", "nor", "unlike"])
+_ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
+_ORDINALS = {
+    word: str(place)
+    for place, word in enumerate(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
+        1,
+    )
+}
+_NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
+_MONTH_NAMES = {
+    name: f"month{place}" for name, place in MONTHS.items() if name != "may" and name != "mar"
+}
+_MONTH_NAMES |= {"may": "month5"}
+_GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
+_YEAR_NOTE = re.compile(r"\b((?:1[5-9]|20)\d\d)\d\b")
+_ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
+_WORD = re.compile(r"[^\W_]++")
+_ITEM_END = re.compile(
+    r"[,.:](?!\d)|[;!?\n/|]++|\bor\b|\band\b|(?<=\s)[-•*]++(?=\s)|\d++[.)](?=\s)", re.IGNORECASE
+)
+_OR = re.compile(r"\bor\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
+_CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
+
+
+def mentioned(answer: str, golds: Sequence[str]) -> Found:
+    """Whether an answer names one of the golds.
+
+    >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).outcome
+    <Outcome.EQUAL: 'equal'>
+    >>> mentioned("It is not Paris.", ["Paris"]).outcome
+    <Outcome.DIFFERENT: 'different'>
+    >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).outcome
+    <Outcome.SEVERAL: 'several'>
+    """
+    pieces = _pieces(answer[:_LONGEST])
+    words = [word for piece in pieces for word in piece.words]
+    places = _Places(words)
+    offered = bool(_OR.search(answer[:_LONGEST]))
+    free = _free(pieces, {form for gold in golds for form in gold_forms(gold)}, offered)
+    listed = False
+    for gold in golds:
+        for form in gold_forms(gold):
+            for at in places.of(form):
+                if _denied(words, at):
+                    continue
+                if free[at]:
+                    return equal(f"the words of the gold {gold[:60]}")
+                listed = True
+    if listed:
+        return Found(Outcome.SEVERAL, "more than one answer")
+    return different("the words of the golds")
+
+
+class _Piece(NamedTuple):
+    """What stands between two commas, full stops, "or"s: its words, and those that say something.
+
+    names: whether it is a heap of words with capitals: "Rome Paris Oslo Bonn Bern Lima"
+    """
+
+    words: list[str]
+    own: tuple[str, ...]
+    names: bool
+
+
+def _pieces(answer: str) -> list[_Piece]:
+    parts = [(part, words) for part in _ITEM_END.split(answer) if (words := words_said(part))]
+    found = [words for _, words in parts]
+    count = Counter(word for words in found for word in set(words))
+    # "It may be Rome, it may be Oslo": what every piece says is no part of a name.
+    filling = {word for word, times in count.items() if times > 2 and times * 3 > len(found)}
+    return [
+        _Piece(words, tuple(w for w in words if w not in filling), _is_heap(part))
+        for part, words in parts
+    ]
+
+
+def _is_heap(part: str) -> bool:
+    words = part.split()
+    return len(words) >= HEAP and not any(word[0].islower() for word in words)
+
+
+def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
+    """For each word, whether it stands in no list of names to pick from.
+
+    Such a list is a row of short pieces, most of which are no golds; where it is the whole answer
+    and `offered` with an "or", two are a list.
+    """
+    known = {word for form in forms for word in form.words}
+    known_rows = [form.words for form in forms]
+    free: list[bool] = []
+    run: list[_Piece] = []
+    for piece in [*pieces, None]:
+        if piece is not None and len(piece.own) <= LONGEST_LISTED:
+            run.append(piece)
+            continue
+        names = {frozenset(listed.own) for listed in run if listed.own}
+        right = sum(bool(known & name) for name in names)
+        few = sum(len(listed.words) for listed in pieces) <= SHORT_ANSWER
+        most = 1 if few and len(run) == len(pieces) and offered else MOST_LISTED
+        to_pick_from = len(names) > most and right * 2 <= len(names) - (most > 1)
+        free += [not to_pick_from for listed in run for _ in listed.words]
+        run = []
+        if piece is not None:
+            heap = piece.names and len(piece.words) >= HEAP > max(map(len, known_rows), default=0)
+            free += [not heap] * len(piece.words)
+    return free
+
+
+def words_said(text: str) -> list[str]:
+    """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
+    text = _YEAR_NOTE.sub(r"\1 ", _GLUED.sub(" ", text))
+    text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
+    text = unicodedata.normalize("NFKD", text.replace("’", "'"))
+    text = "".join(c for c in text if not unicodedata.combining(c)).lower()
+    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
+    text = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).replace("'s", "").replace("'", "")
+    return [_form(word) for word in _WORD.findall(text) if word not in _ARTICLES]
+
+
+@lru_cache(maxsize=65536)
+def _form(word: str) -> str:
+    for table in (_NUMBERS, _ORDINALS, _ROMAN, _MONTH_NAMES):
+        if word in table:
+            return table[word]
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
+        return word[:-1]
+    return word
+
+
+class Form(NamedTuple):
+    """A way to name a gold.
+
+    kind: "row": the words stand in a row; "near": near one another, in any order; "all": anywhere;
+        "initial": one word stands between them; "initials": all but the last are initials
+    """
+
+    words: tuple[str, ...]
+    kind: str = "row"
+
+
+@lru_cache(maxsize=8192)
+def gold_forms(gold: str) -> tuple[Form, ...]:
+    """The ways in which a gold may be named.
+
+    >>> [" ".join(form.words) for form in gold_forms("the Tiber (river)")]
+    ['tiber river', 'tiber']
+    """
+    return tuple(dict.fromkeys(form for form in _forms(gold) if any(form.words)))
+
+
+def _forms(gold: str) -> Iterator[Form]:
+    asides = _ASIDE.findall(gold)
+    plain = _CLAUSE.split(_ASIDE.sub("", gold))[0].strip()
+    for text in (gold, plain, *(aside for aside in asides if aside.isupper())):
+        words = words_said(text)
+        while len(words) > 1 and words[0] in _LEADING:
+            words = words[1:]
+        if words:
+            yield Form(tuple(words))
+    words = words_said(plain)
+    yield from _date_forms(words)
+    yield from _name_forms(plain, words)
+    parts = re.split(r"\s+(?:and|&)\s+", plain)
+    if len(parts) == 2 and all(len(words_said(part)) in (1, 2, 3) for part in parts):
+        yield Form(tuple(w for part in parts for w in words_said(part)), "all")
+    if " or " in plain.lower() and len(words) <= 7:
+        for part in re.split(r"\s+or\s+", plain, flags=re.IGNORECASE):
+            yield Form(tuple(words_said(part)))
+    last, comma, first = plain.partition(", ")
+    if comma and len(last.split()) == 1 and len(first.split()) == 1:
+        yield Form((*words_said(first), *words_said(last)))
+
+
+def _date_forms(words: list[str]) -> Iterator[Form]:
+    month = [word for word in words if word.startswith("month") and word[5:].isdigit()]
+    numbers = [word for word in words if word.isdigit()]
+    if len(month) == 1 and len(words) == 1 + len(numbers) and 1 <= len(numbers) <= 2:
+        yield Form((*month, *numbers), "near")
+
+
+def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
+    """A person's name without its middle, or with initials."""
+    parts = [part for part in gold.replace(".", ". ").split() if part.lower() not in _ARTICLES]
+    capitals = all(part[:1].isupper() for part in parts)
+    if not capitals or len(words) != len(parts) or any(map(str.isdigit, words)):
+        return
+    if words[0] in _TITLES and len(words) > 2:
+        yield Form(tuple(words[1:]))
+    if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
+        yield Form((words[0], words[2]))
+        yield Form((words[0], words[2]), "initial")
+    if len(words) >= 2 and all(len(word) == 1 for word in words[:-1]):
+        yield Form(tuple(words), "initials")
+    elif 2 < len(words) < 4 and len(words[-1]) > 2:
+        yield Form((*(word[0] for word in words[:-1]), words[-1]))
+
+
+class _Places:
+    """Where the words of a text stand."""
+
+    def __init__(self, words: list[str]) -> None:
+        self.words = words
+        self.where: dict[str, list[int]] = {}
+        for place, word in enumerate(words):
+            self.where.setdefault(word, []).append(place)
+
+    def of(self, form: Form) -> Iterator[int]:
+        """Where a form begins in the text."""
+        wanted = form.words
+        match form.kind:
+            case "row":
+                for at in self.where.get(wanted[0], ()):
+                    if tuple(self.words[at : at + len(wanted)]) == wanted:
+                        yield at
+            case "near":
+                for at in self.where.get(wanted[0], ()):
+                    near = self.words[max(0, at - 2) : at + 3]
+                    if all(word in near for word in wanted):
+                        yield at
+            case "all":
+                if all(word in self.where for word in wanted):
+                    yield self.where[wanted[0]][0]
+            case "initial":
+                for at in self.where.get(wanted[0], ()):
+                    if self.words[at + 2 : at + 3] == [wanted[1]]:
+                        yield at
+            case "initials":
+                yield from self._initials(wanted)
+
+    def _initials(self, wanted: tuple[str, ...]) -> Iterator[int]:
+        for last in self.where.get(wanted[-1], ()):
+            at = last - len(wanted) + 1
+            before = self.words[max(0, at) : last]
+            if len(before) == len(wanted) - 1 and all(
+                word[0] == initial for word, initial in zip(before, wanted, strict=False)
+            ):
+                yield at
+
+
+def _denied(words: list[str], at: int) -> bool:
+    return bool(_DENIED & set(words[max(0, at - 2) : at]))

@@ -1,0 +1,339 @@
+r"""Tokens to the tree of one expression: sums, products, powers, functions, brackets.
+
+A hand-written recursive descent: time linear in the tokens, depth bounded.
+"""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import ClassVar
+
+from plaudit.answers._build import bracketed, joined, leaf, negative, times
+from plaudit.answers._functions import read_call
+from plaudit.answers._repeating import read_number
+from plaudit.answers._stream import TokenStream
+from plaudit.answers._tokens import Token
+from plaudit.answers._tree import EMPTY, INFINITY, PI, CannotReadError, E, I, Node, number, symbol
+from plaudit.answers._vocabulary import FUNCTION_COMMANDS
+
+_TIMES = frozenset(["*", r"\cdot", r"\times"])
+_OVER = frozenset(["/", r"\div"])
+# Commands that cannot begin an operand: relations, joiners, ends.
+_NO_OPERAND = frozenset(
+    r"\le \ge \ne \approx \in \notin \cup \cap \setminus \mid \equiv \cong \sim \to \implies \land"
+    r" \lor \pm \mp \times \cdot \div \over \rangle \rfloor \rceil \mod \end \dots \pmod \propto"
+    r" \cents \euro \pounds \yen \subset \subseteq \iff \perp \parallel \Rightarrow"
+    r" \Leftrightarrow \quad".split()
+)
+_APPLIED = frozenset("fgh")
+_CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
+
+
+class Parser(TokenStream):
+    """Reads one expression out of a list of tokens, from `at` on.
+
+    commands: how a command that is no function is read, by its name
+    """
+
+    commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
+
+    # -- sums and products
+
+    def expression(self) -> Node:
+        """A sum."""
+        self.deeper()
+        total = self._signed_term()
+        while (sign := self.peek().text) in (
+            "+",
+            "-",
+            r"\pm",
+            r"\mp",
+        ) and self.peek().kind != "word":
+            self.at += 1
+            if self.peek().text == r"\dots":
+                self.at += 1
+                total = Node("dots", (total,))
+                continue
+            term = self._signed_term() if self.peek().text in ("+", "-") else self.term()
+            total = joined(total, sign, term)
+        self.depth -= 1
+        return total
+
+    def _minus(self) -> bool:
+        """Whether the signs that come next make a minus."""
+        minus = False
+        while self.peek().text in ("-", "+") and self.peek().kind == "op":
+            minus ^= self.next().text == "-"
+        return minus
+
+    def _signed_term(self) -> Node:
+        if self.peek().text in ("-", "+"):
+            return negative(self.term()) if self._minus() else self._signed_term()
+        if self.accept(r"\pm", r"\mp"):
+            return Node("pm", (self.term(),))
+        return self.term()
+
+    def term(self) -> Node:
+        """A product, written with signs or without."""
+        product = self._mixed(self.factor())
+        while True:
+            token = self.peek()
+            if token.kind == "word":
+                return product
+            if token.text in _TIMES:
+                self.at += 1
+                if self.peek().text == r"\dots":
+                    self.at += 1
+                    product = Node("dots", (product,))
+                    continue
+                product = times(product, self.factor())
+            elif token.text in _OVER or (token.text == ":" and self.depth > 1):
+                self.at += 1
+                product = Node("div", (product, self.factor()))
+            elif token.text in (r"\mod", r"\pmod"):
+                self.at += 1
+                product = Node("mod", (product, self.factor()))
+            elif self.begins_operand(token):
+                product = times(product, self._mixed(self.factor()))
+            else:
+                return product
+
+    def begins_operand(self, token: Token) -> bool:
+        if token.kind == "txt":
+            return token.text in "ei"
+        if token.kind == "op":
+            if token.text == "(" and self.peek(1).kind == "word":
+                return False  # a remark
+            return token.text in ("(", "[", "{", r"\{") or (token.text == "|" and self.bars == 0)
+        if token.kind == "num":
+            return self.peek(-1).kind != "num" if self.at else True
+        return token.kind == "let" or (token.kind == "cmd" and token.text not in _NO_OPERAND)
+
+    def _mixed(self, whole: Node) -> Node:
+        r"""A whole number with the fraction behind it: 2\frac{1}{3}, or 2 1/3."""
+        if whole.op != "num" or whole.val.denominator != 1 or self.peek(-1).kind != "num":
+            return whole
+        start = self.at
+        part: Node | None = None
+        if self.accept(r"\frac"):
+            part = Node("div", (self.argument(), self.argument()))
+        elif self.peek().kind == "num" and self.peek().spaced and self.peek(1).text == "/":
+            top, bottom = self.next(), self.peek(1)
+            self.at += 2
+            if bottom.kind == "num":
+                part = Node("div", (leaf(top), leaf(bottom)))
+        if part and all(a.op == "num" and a.val > 0 for a in part.args):
+            value = part.args[0].val / part.args[1].val
+            if value < 1:
+                return number(whole.val + value)
+        self.at = start
+        return whole
+
+    def factor(self) -> Node:
+        if self.peek().text in ("-", "+"):
+            return negative(self.factor()) if self._minus() else self.factor()
+        return self.power(self.primary())
+
+    def power(self, base: Node) -> Node:
+        """What follows an operand: powers, indices, factorials, degrees, percent, primes."""
+        while True:
+            token = self.peek()
+            if token.kind == "word":
+                return base
+            if token.text == "^":
+                base = self._raised(base)
+            elif token.text == "_" and base.op == "pow" and base.args[0].op == "sym":
+                letter = symbol(f"{base.args[0].val}_{self.index()}")  # v^2_0
+                base = Node("pow", (letter, base.args[1]))
+            elif token.text == "!":
+                self.at += 1
+                base = Node("fact2", (base,)) if self.accept("!") else Node("fact", (base,))
+            elif token.text == "%":
+                self.at += 1
+                base = Node("pct", (base,))
+            elif token.text.startswith("'") and base.op in ("num", "dec"):
+                self.at += 1
+                value = base.val if base.op == "num" else base.val.value
+                base = Node("deg", (number(value / 60 ** len(token.text)),))
+            else:
+                return base
+
+    def _raised(self, base: Node) -> Node:
+        self.expect("^")
+        exponent = self.exponent()
+        if exponent.op == "degree":
+            return self._minutes(Node("deg", (base,)))
+        if exponent.op == "prime":
+            return symbol(f"{base.val}'") if base.op == "sym" else base
+        return Node("pow", (base, exponent))
+
+    def _minutes(self, degrees: Node) -> Node:
+        """Degrees with the minutes and seconds behind them."""
+        while self.peek().kind == "num" and self.peek(1).text in ("'", "''"):
+            part = leaf(self.next())
+            parts = 60 ** len(self.next().text)
+            whole = degrees.args[0]
+            if whole.op != "num" or part.op not in ("num", "dec"):
+                raise CannotReadError("minutes of something else")
+            more = part.val if part.op == "num" else part.val.value
+            degrees = Node("deg", (number(whole.val + more / parts),))
+        return degrees
+
+    def exponent(self) -> Node:
+        if self.accept(r"\circ"):
+            return Node("degree")
+        if self.peek().text.startswith("'"):
+            self.at += 1
+            return Node("prime")
+        if self.peek().text == "{" and self.peek(2).text == "}":
+            inner = self.peek(1).text
+            if inner == r"\circ" or inner.startswith("'"):
+                self.at += 3
+                return Node("degree") if inner == r"\circ" else Node("prime")
+        if self.peek().text in ("-", "+"):
+            return negative(self.exponent()) if self._minus() else self.exponent()
+        if self.peek().kind == "num":
+            exponent = leaf(self.next())
+        elif self.peek().text in ("{", "("):
+            exponent = self.primary()
+        else:
+            exponent = self.argument()
+        # A tower without braces, 2^3^4, is read from the right.
+        if not self.accept("^"):
+            return exponent
+        self.deeper()
+        return Node("pow", (exponent, self.exponent()))
+
+    # -- operands
+
+    def argument(self) -> Node:
+        """What a command takes: a group in braces, or one sign: one digit of a number."""
+        token = self.peek()
+        if token.text == "{":
+            return self.braces()
+        if token.kind == "num":
+            digits = token.text
+            if len(digits) > 1 and digits.isdigit():
+                rest = Fraction(int(digits[1:]))
+                self.tokens[self.at] = token._replace(text=digits[1:], value=rest, spaced=False)
+                return number(int(digits[0]))
+            return leaf(self.next())
+        if token.kind in ("let", "txt"):
+            return self._letter(self.next(), plain=True)
+        if token.kind == "cmd":
+            return self.primary()
+        raise CannotReadError(f"an argument is missing before {token.text!r}")
+
+    def braces(self) -> Node:
+        r"""A group in braces; {a \over b} is a fraction."""
+        self.expect("{")
+        bars, self.bars = self.bars, 0
+        inner = self.expression()
+        if self.accept(r"\over"):
+            inner = Node("div", (inner, self.expression()))
+        elif self.accept(","):
+            self.bars = bars
+            return Node("set", (inner, *self.items("}")))  # {1,2}, written without its backslashes
+        self.expect("}")
+        self.bars = bars
+        return inner
+
+    def primary(self) -> Node:
+        self.deeper()
+        found = self._primary(self.next())
+        self.depth -= 1
+        return found
+
+    def _primary(self, token: Token) -> Node:
+        if token.kind == "num":
+            return read_number(self, token)
+        if token.kind in ("let", "txt"):
+            return self._letter(token)
+        if token.kind == "cmd":
+            return self._command(token.text)
+        if token.kind == "op":
+            return self._bracket(token.text)
+        raise CannotReadError(f"no operand: {token.text!r}")
+
+    def _letter(self, token: Token, plain: bool = False) -> Node:
+        name = token.text
+        if not plain and self.peek().text == "_":
+            name = f"{name}_{self.index()}"
+            if token.text in ("C", "P", "A") and self.peek().text == "^":
+                return self._choose(token.text, name)
+        primes = 0
+        while not plain and self.peek().text.startswith("'"):
+            primes += len(self.next().text)
+        name += "'" * primes
+        if name in ("e", "i"):
+            return E if name == "e" else I
+        if not plain and token.text in _APPLIED and self.peek().text == "(":
+            self.at += 1
+            inside = self.items(")")
+            return Node("app", tuple(inside), name)
+        return symbol(name)
+
+    def _choose(self, kind: str, name: str) -> Node:
+        """C_n^k, where n is the index and k the exponent."""
+        self.expect("^")
+        under = name.partition("_")[2]
+        lower = self.argument() if self.peek().text == "{" else self.exponent()
+        if not under.isdigit() and not under.isalpha():
+            return Node("pow", (symbol(name), lower))
+        upper = number(int(under)) if under.isdigit() else symbol(under)
+        if under.isdigit() and lower.op == "num" and lower.val > upper.val:
+            return Node("pow", (symbol(name), lower))
+        if kind == "C":
+            return Node("binom", (upper, lower))
+        left = Node("add", (upper, negative(lower)))
+        return Node("div", (Node("fact", (upper,)), Node("fact", (left,))))
+
+    def _bracket(self, sign: str) -> Node:
+        bars, self.bars = self.bars, 0
+        if sign == "(" or sign == "[":
+            inside = self.items(")", "]")
+            node = bracketed(sign, inside, self.peek(-1).text)
+        elif sign == "{":
+            self.at -= 1
+            node = self.braces()
+        elif sign == r"\{":
+            node = Node("set", tuple(self.items(r"\}")))
+        elif sign == "|":
+            self.bars = 1
+            node = Node("abs", (self.expression(),))
+            self.expect("|")
+        else:
+            raise CannotReadError(f"no operand: {sign!r}")
+        self.bars = bars
+        if node.op == "num" and self.peek().text == "_":
+            raise CannotReadError("an index of a number")
+        return node
+
+    def items(self, *closing: str) -> list[Node]:
+        """What stands between brackets, by commas or semicolons."""
+        found: list[Node] = []
+        if self.accept(*closing):
+            return found
+        while True:
+            found.append(self.inner())
+            if self.accept(*closing):
+                return found
+            self.expect(",", ";")
+
+    def inner(self) -> Node:
+        """An element between brackets; the grammar of whole answers allows more here."""
+        return self.expression()
+
+    def _command(self, name: str) -> Node:
+        if name in _CONSTANTS:
+            return _CONSTANTS[name]
+        if name in FUNCTION_COMMANDS:
+            return read_call(self, name)
+        if name in self.commands:
+            return self.commands[name](self)
+        if name in _NO_OPERAND or name in (r"\text", r"\begin"):
+            raise CannotReadError(f"no operand: {name}")
+        if self.peek().text == "_":
+            name = f"{name}_{self.index()}"
+        while self.peek().text.startswith("'"):
+            name += self.next().text
+        return symbol(name)

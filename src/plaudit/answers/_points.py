@@ -1,0 +1,264 @@
+"""Values of a tree at a point, to many digits, with mpmath.
+
+mpmath is imported when the first such value is wanted: it takes some 30 ms. What would take long
+(a factorial or an exponential of something huge, a sine of it) is not computed.
+"""
+
+import threading
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+from plaudit.answers._tree import Node, TooLargeError
+from plaudit.answers._values import exact
+
+Value = Any  # an mpmath number, which has no types of its own
+HUGE = 10**8
+MOST_TERMS = 300
+MOST_STEPS = 20_000
+
+
+class UndefinedError(Exception):
+    """The tree has no value at this point."""
+
+
+_contexts = threading.local()
+
+
+def shared_context(digits: int) -> Any:
+    """mpmath with so many digits: one for each thread, since mpmath changes its precision inside.
+
+    >>> shared_context(30).dps
+    30
+    """
+    known: dict[int, Any] = _contexts.__dict__.setdefault("known", {})
+    if digits not in known:
+        import mpmath
+
+        known[digits] = mpmath.MPContext()
+        known[digits].dps = digits
+    return known[digits]
+
+
+def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
+    r"""The value of a tree where its letters have values.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> mp = shared_context(30)
+    >>> value_at(read_tree(r"\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
+    mpf('2.0')
+    """
+    try:
+        value = _Evaluation(mp, point).value(node)
+    except (ZeroDivisionError, ValueError, OverflowError, TypeError, AttributeError) as error:
+        raise UndefinedError(str(error)) from error
+    if mp.isnan(value):
+        raise UndefinedError("no number")
+    return value
+
+
+class _Evaluation:
+    def __init__(self, mp: Any, point: dict[str, Value]) -> None:
+        self.mp, self.point, self.steps = mp, point, 0
+
+    def value(self, node: Node) -> Value:
+        self.steps += 1
+        if self.steps > MOST_STEPS:
+            raise TooLargeError("too many operations")
+        rule = getattr(self, f"_{node.op}", None)
+        if rule is None:
+            raise UndefinedError(node.op)
+        return rule(node)
+
+    def _values(self, node: Node) -> list[Value]:
+        return [self.value(below) for below in node.args]
+
+    def _fraction(self, value: Fraction) -> Value:
+        return self.mp.mpf(value.numerator) / value.denominator
+
+    def _num(self, node: Node) -> Value:
+        return self._fraction(node.val)
+
+    def _dec(self, node: Node) -> Value:
+        return self._fraction(node.val.value)
+
+    def _const(self, node: Node) -> Value:
+        mp = self.mp
+        return {"pi": mp.pi, "e": mp.e, "i": mp.mpc(0, 1), "inf": mp.inf}[node.val] * 1
+
+    def _sym(self, node: Node) -> Value:
+        if node.val not in self.point:
+            raise UndefinedError(node.val)
+        return self.point[node.val]
+
+    def _app(self, node: Node) -> Value:
+        """A function that nobody knows: another number at each argument, always the same one."""
+        inside = sum((3 + place) * value for place, value in enumerate(self._values(node)))
+        seed = sum(ord(letter) * 7**place for place, letter in enumerate(str(node.val)))
+        return self.mp.cos(inside * seed) + seed % 5
+
+    def _neg(self, node: Node) -> Value:
+        return -self.value(node.args[0])
+
+    def _group(self, node: Node) -> Value:
+        return self.value(node.args[0])
+
+    def _add(self, node: Node) -> Value:
+        return self.mp.fsum(self._values(node))
+
+    def _mul(self, node: Node) -> Value:
+        return self.mp.fprod(self._values(node))
+
+    def _div(self, node: Node) -> Value:
+        top, bottom = self._values(node)
+        if bottom == 0:
+            raise UndefinedError("a division by zero")
+        return top / bottom
+
+    def _ratio(self, node: Node) -> Value:
+        if len(node.args) != 2:
+            raise UndefinedError("a ratio of several terms")
+        return self._div(node)
+
+    def _pct(self, node: Node) -> Value:
+        return self.value(node.args[0]) / 100
+
+    def _deg(self, node: Node) -> Value:
+        return self.value(node.args[0]) * self.mp.pi / 180
+
+    def _unit(self, node: Node) -> Value:
+        return self.value(node.args[0])
+
+    def _pow(self, node: Node) -> Value:
+        base, exponent = self._values(node)
+        if base == 0 and self.mp.re(exponent) < 0:
+            raise UndefinedError("a division by zero")
+        self._not_huge(exponent, 100)
+        odd = self._odd_root(node.args[1], base)
+        return odd if odd is not None else self.mp.power(base, exponent)
+
+    def _odd_root(self, exponent: Node, base: Value) -> Value | None:
+        """The real power of a negative number by a fraction with an odd denominator."""
+        if isinstance(base, self.mp.mpc) or base >= 0:
+            return None
+        power = exact(exponent)
+        if power is None or power.denominator == 1 or power.denominator % 2 == 0:
+            return None
+        root = self.mp.power(-base, self._fraction(power))
+        return root if power.numerator % 2 == 0 else -root
+
+    def _root(self, node: Node) -> Value:
+        value, degree = self._values(node)
+        if degree == 2:
+            return self.mp.sqrt(value)
+        if degree == 0:
+            raise UndefinedError("a root of degree 0")
+        if not isinstance(value, self.mp.mpc) and value < 0 and degree % 2 == 1:
+            return -self.mp.power(-value, 1 / degree)
+        return self.mp.power(value, 1 / degree)
+
+    def _fact(self, node: Node) -> Value:
+        value = self.value(node.args[0])
+        self._not_huge(value, HUGE // 1000)
+        if isinstance(value, self.mp.mpf) and value < 0 and value == int(value):
+            raise UndefinedError("a factorial of a negative number")
+        return self.mp.gamma(value + 1)
+
+    def _fact2(self, node: Node) -> Value:
+        value = self.value(node.args[0])
+        self._not_huge(value, HUGE // 1000)
+        return self.mp.fac2(value)
+
+    def _binom(self, node: Node) -> Value:
+        n, k = self._values(node)
+        self._not_huge(n, HUGE // 1000)
+        self._not_huge(k, HUGE // 1000)
+        return self.mp.binomial(n, k)
+
+    def _abs(self, node: Node) -> Value:
+        return abs(self.value(node.args[0]))
+
+    def _floor(self, node: Node) -> Value:
+        return self.mp.floor(self.value(node.args[0]))
+
+    def _ceil(self, node: Node) -> Value:
+        return self.mp.ceil(self.value(node.args[0]))
+
+    def _mod(self, node: Node) -> Value:
+        left, right = self._values(node)
+        return left - right * self.mp.floor(left / right)
+
+    def _big(self, node: Node) -> Value:
+        name, letter = node.val
+        lower, upper, body = node.args
+        if name not in ("sum", "prod") or not letter:
+            raise UndefinedError(name)
+        first, last = self.value(lower), self.value(upper)
+        if self.mp.isinf(last):
+            raise UndefinedError("an endless sum")
+        first, last = int(first), int(last)
+        if last - first > MOST_TERMS:
+            raise UndefinedError("too many terms")
+        values, outside = [], self.point
+        for place in range(first, last + 1):
+            self.point = {**outside, letter: self.mp.mpf(place)}
+            values.append(self.value(body))
+        self.point = outside
+        return self.mp.fsum(values) if name == "sum" else self.mp.fprod(values)
+
+    def _call(self, node: Node) -> Value:
+        mp = self.mp
+        values = self._values(node)
+        if node.val in ("max", "min"):
+            return max(values) if node.val == "max" else min(values)
+        if node.val in ("gcd", "lcm"):
+            return self._whole(node.val, values)
+        if node.val == "log" and len(values) == 2:
+            return self._logarithm(values[0]) / self._logarithm(values[1])
+        if len(values) != 1 or node.val not in _FUNCTIONS:
+            raise UndefinedError(node.val)
+        value = values[0]
+        if node.val in ("ln", "log", "lg", "lb"):
+            scale = {"lg": mp.log(10), "lb": mp.log(2)}.get(node.val, 1)
+            return self._logarithm(value) / scale
+        self._not_huge(value, HUGE if node.val not in _GROWING else 10**5)
+        return _FUNCTIONS[node.val](mp, value)
+
+    def _whole(self, name: str, values: list[Value]) -> Value:
+        if any(value != self.mp.floor(value) for value in values):
+            raise UndefinedError("a divisor of a fraction")
+        whole = [int(value) for value in values]
+        return self.mp.mpf(gcd(*whole) if name == "gcd" else lcm(*whole))
+
+    def _logarithm(self, value: Value) -> Value:
+        if value == 0:
+            raise UndefinedError("a logarithm of zero")
+        return self.mp.log(value)
+
+    def _not_huge(self, value: Value, most: int) -> None:
+        if abs(value) > most * 10**4:
+            raise TooLargeError("an argument that is too large")
+
+
+_GROWING = frozenset(["exp", "sinh", "cosh", "tanh", "coth", "sech", "csch"])
+_SAME = "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp erf".split()
+_FUNCTIONS: dict[str, Any] = {
+    **{name: (lambda mp, x, name=name: getattr(mp, name)(x)) for name in _SAME},
+    "arcsin": lambda mp, x: mp.asin(x),
+    "arccos": lambda mp, x: mp.acos(x),
+    "arctan": lambda mp, x: mp.atan(x),
+    "arccot": lambda mp, x: mp.pi / 2 - mp.atan(x),
+    "arcsec": lambda mp, x: mp.asec(x),
+    "arccsc": lambda mp, x: mp.acsc(x),
+    "arcsinh": lambda mp, x: mp.asinh(x),
+    "arccosh": lambda mp, x: mp.acosh(x),
+    "arctanh": lambda mp, x: mp.atanh(x),
+    "sgn": lambda mp, x: mp.sign(x),
+    "cis": lambda mp, x: mp.cos(x) + mp.mpc(0, 1) * mp.sin(x),
+    "Re": lambda mp, x: mp.re(x),
+    "Im": lambda mp, x: mp.im(x),
+    "ln": None,
+    "log": None,
+    "lg": None,
+    "lb": None,
+}

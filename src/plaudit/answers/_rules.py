@@ -1,0 +1,73 @@
+"""What a comparison is told beside the two answers, and what comes of it."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Outcome(StrEnum):
+    """What came of comparing an answer with a gold.
+
+    >>> Outcome("several")
+    <Outcome.SEVERAL: 'several'>
+    """
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NO_ANSWER = "no_answer"  # the completion has no final answer
+    BAD_GOLD = "bad_gold"  # there is no gold to compare with
+    SEVERAL = "several"  # more than one answer, where the gold is one
+    UNSOLVED = "unsolved"  # the question restated: 2+2 where the gold is 4
+    RETRACTED = "retracted"  # the answer was taken back
+    UNDECIDED = "undecided"  # no rule can tell
+    TIMEOUT = "timeout"
+    LIMIT = "limit"  # too large to compare
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The settings of a comparison.
+
+    rounding: whether an exact value and its correct rounding are equal
+    tolerance: the relative difference that is still equal; None: none
+    unsolved: whether a calculation that nobody carried out is an answer
+    kind: what the dataset says that the gold is; None: read it from the gold
+    choices: the texts of the options of a multiple-choice question
+    question: the question, for what only it says
+
+    >>> Rules(rounding=False).tolerance is None
+    True
+    """
+
+    rounding: bool = True
+    tolerance: float | None = None
+    unsolved: bool = False
+    kind: str | None = None
+    choices: tuple[str, ...] = ()
+    question: str = ""
+
+
+class Found(NamedTuple):
+    """An outcome, and what decided, for a person.
+
+    >>> different("their units").equal
+    False
+    """
+
+    outcome: Outcome
+    how: str = ""
+
+    @property
+    def equal(self) -> bool:
+        return self.outcome is Outcome.EQUAL
+
+
+def equal(how: str) -> Found:
+    """Equal, and what decided."""
+    return Found(Outcome.EQUAL, how)
+
+
+def different(how: str) -> Found:
+    """Different, and what decided."""
+    return Found(Outcome.DIFFERENT, how)

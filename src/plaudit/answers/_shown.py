@@ -1,0 +1,109 @@
+"""A tree as text that a person can read: one text for what is exactly the same."""
+
+from plaudit.answers._tree import Node, TooLargeError
+from plaudit.answers._values import exact
+
+_LONGEST = 200
+_SIGNS = {
+    "mul": "*",
+    "div": "/",
+    "pow": "^",
+    "ratio": ":",
+    "cup": " ∪ ",
+    "cap": " ∩ ",
+}
+_SIGNS |= {"setminus": " \\ ", "list": ", "}
+_RELATIONS = {r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\approx": "≈", r"\in": "∈"}
+_CONSTANTS = {"pi": "π", "e": "e", "i": "i", "inf": "∞"}
+
+
+def shown(node: Node) -> str:
+    r"""The tree as text.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> [shown(read_tree(text)[0]) for text in (r"\frac{2}{4}", r"x \le 4", r"\sqrt{2}x")]
+    ['1/2', 'x ≤ 4', '√(2)*x']
+    """
+    text = _text(node)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _text(node: Node) -> str:
+    value = _number(node)
+    if value is not None:
+        return value
+    parts = [_text(part) for part in node.args]
+    match node.op:
+        case "sym" | "name" | "numbers":
+            return str(node.val).lstrip("\\")
+        case "const":
+            return _CONSTANTS[node.val]
+        case "neg":
+            return f"-{_grouped(node.args[0], parts[0])}"
+        case "pct" | "deg":
+            return parts[0] + ("%" if node.op == "pct" else "°")
+        case "unit":
+            return f"{parts[0]} {_unit(node)}".strip()
+        case "tuple":
+            return f"{node.val[0]}{', '.join(parts)}{node.val[-1]}"
+        case "set":
+            return "{" + ", ".join(parts) + "}"
+        case "matrix":
+            return "[" + "; ".join(parts) + "]"
+        case "row":
+            return ", ".join(parts)
+        case "rel":
+            return _relation(node, parts)
+        case "root":
+            return f"√({parts[0]})" if parts[1] == "2" else f"{parts[0]}^(1/{parts[1]})"
+        case "base":
+            return f"{node.val[0]} in base {node.val[1]}"
+        case "empty":
+            return "the empty set"
+        case "pm":
+            return " ± ".join(parts) if len(parts) > 1 else f"± {parts[0]}"
+        case "group":
+            return parts[0]
+        case "add":
+            return _sum(node, parts)
+        case "mul" | "div" | "pow" | "ratio" | "cup" | "cap" | "setminus" | "list":
+            return _SIGNS[node.op].join(map(_grouped, node.args, parts))
+    return f"{node.val if isinstance(node.val, str) else node.op}({', '.join(parts)})"
+
+
+def _number(node: Node) -> str | None:
+    if node.op in ("pct", "deg", "unit", "base"):
+        return None
+    try:
+        value = exact(node)
+    except TooLargeError:
+        return None
+    if value is None or max(value.numerator.bit_length(), value.denominator.bit_length()) > 400:
+        return None
+    return str(value)
+
+
+def _grouped(node: Node, text: str) -> str:
+    return f"({text})" if node.op in ("add", "rel", "pm") else text
+
+
+def _sum(node: Node, parts: list[str]) -> str:
+    text = parts[0]
+    for term, part in zip(node.args[1:], parts[1:], strict=True):
+        minus = part.startswith("-") and term.op in ("neg", "num", "mul", "div")
+        text += f" - {part[1:]}" if minus else f" + {part}"
+    return text
+
+
+def _relation(node: Node, parts: list[str]) -> str:
+    text = parts[0]
+    for sign, part in zip(node.val, parts[1:], strict=True):
+        text += f" {_RELATIONS.get(sign, sign)} {part}"
+    return text
+
+
+def _unit(node: Node) -> str:
+    dimension = " ".join(
+        base if power == 1 else f"{base}^{power}" for base, power in node.val.dimension
+    )
+    return dimension or " ".join(node.val.nouns)

@@ -1,0 +1,378 @@
+r"""Rewards of plaudit's own: verdicts that a careful person would sign.
+
+    from plaudit.rewards.answers import answer_reward
+
+    answer_reward([r"So it is \boxed{k < -5}."], [r"(-\infty,-5)"])   # [1.0]
+
+`answer_reward` is for answers that are one thing: numbers, formulas, sets, options, names.
+`mention_reward` is for answers in prose; `exact_match_reward` and `f1_reward` are what recipes for
+search and question answering use. What right means is in docs/answers.md, rule by rule.
+
+A gold may be a list of alternatives, each of which is right.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from plaudit.answers import (
+    AnswerVerdict,
+    Outcome,
+    Rules,
+    check_kind,
+    final_answer,
+    judge_answer,
+    mentioned,
+    same_normal_text,
+    shared_tokens,
+)
+from plaudit.completions import Completion, gold_texts_of, rows_of, same_length, texts_of
+from plaudit.judge import Pair, Status, Verdict, settle, settle_async
+from plaudit.rewards._grader import Asked, Grader, Question
+from plaudit.scores import Score, async_reward, reward
+
+Gold = str | float | Sequence[str | float] | None
+PerRow = str | Sequence[str | None] | None
+Choices = Sequence[Sequence[str] | None] | None
+
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Outcome.BAD_GOLD)
+
+
+@reward(columns=("solution", "kind", "choices", "question"))
+def answer_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    kind: PerRow = None,
+    choices: Choices = None,
+    question: PerRow = None,
+    tolerance: float | None = None,
+    rounding: bool = True,
+    unsolved: str = "wrong",
+    grader: Grader | Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""1.0 where the final answer is right, 0.0 where not, None without a gold.
+
+    solution: the gold of each row, or a list of alternatives
+    kind: what each gold is, such as "number", "interval" or "choice", where the dataset knows; one
+        text holds for every row; None: it is read from the gold
+    choices: the texts of the options of each row, for multiple choice
+    question: the question of each row, for what only it says, such as the order of coordinates
+    tolerance: the relative difference of numbers that is still right, such as 0.01; None: none
+    rounding: whether a correct rounding to three digits or more is right
+    unsolved: "wrong" or "right": what a calculation that was not carried out is, such as 2+2
+    grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
+        { url = "http://localhost:8000/v1", model = "qwen3-8b" }
+
+    >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
+    >>> answer_reward(texts, [0.5, 4, ["7", "8"]])
+    [1.0, 0.0, 1.0]
+    """
+    rows = _rows(completions, solution, kind, choices, question)
+    rules = _rules(tolerance, rounding, unsolved)
+    verdicts = settle(_judged(_by_rules(rows, rules)))
+    return _scores(_graded(verdicts, rows, Grader.of(grader), kwargs.get("log_metric")))
+
+
+@async_reward(of=answer_reward)
+async def answer_reward_async(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    kind: PerRow = None,
+    choices: Choices = None,
+    question: PerRow = None,
+    tolerance: float | None = None,
+    rounding: bool = True,
+    unsolved: str = "wrong",
+    grader: Grader | Mapping[str, Any] | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    r"""`answer_reward` for an event loop: rules and grader work in a thread meanwhile.
+
+    >>> import asyncio
+    >>> asyncio.run(answer_reward_async([r"\boxed{0.5}"], ["1/2"]))
+    [1.0]
+    """
+    import asyncio  # a trainer that has no loop need not load it
+
+    rows = _rows(completions, solution, kind, choices, question)
+    rules = _rules(tolerance, rounding, unsolved)
+    verdicts = await settle_async(_judged(await asyncio.to_thread(_by_rules, rows, rules)))
+    asked, log_metric = Grader.of(grader), kwargs.get("log_metric")
+    return _scores(await asyncio.to_thread(_graded, verdicts, rows, asked, log_metric))
+
+
+class _Row:
+    """What is known of one completion."""
+
+    __slots__ = ("choices", "golds", "kind", "question", "text")
+
+    def __init__(
+        self, text: str, golds: list[str], kind: str | None, choices: tuple[str, ...], question: str
+    ) -> None:
+        self.text, self.golds, self.kind = text, golds, kind
+        self.choices, self.question = choices, question
+
+
+def _rows(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    kind: PerRow,
+    choices: Choices,
+    question: PerRow,
+) -> list[_Row]:
+    texts = texts_of(completions)
+    same_length(completions, solution=solution)
+    kinds = _column("kind", kind, completions)
+    questions = _column("question", question, completions)
+    if choices is None:
+        choices = [None] * len(texts)
+    same_length(completions, choices=choices)
+    choices = rows_of(choices, "choices")
+    for entry in dict.fromkeys(kinds):
+        check_kind(entry)
+    return [
+        _Row(text, golds, kind_of_row, _options(options, row), question_of_row or "")
+        for row, (text, golds, kind_of_row, options, question_of_row) in enumerate(
+            zip(texts, _golds(solution), kinds, choices, questions, strict=True)
+        )
+    ]
+
+
+def _column(name: str, given: PerRow, completions: Sequence[Any]) -> list[str | None]:
+    """A column of texts; one text holds for every row."""
+    if given is None or isinstance(given, str):
+        return [given or None] * len(completions)
+    same_length(completions, **{name: given})
+    entries = rows_of(given, name)
+    for row, entry in enumerate(entries):
+        if entry is not None and not isinstance(entry, str):
+            got = f"{type(entry).__name__}: {entry!r:.80}"
+            raise TypeError(f"{name} {row} must be text or None, got {got}")
+    return [entry or None for entry in entries]
+
+
+def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
+    if options is None:
+        return ()
+    if isinstance(options, str) or not all(isinstance(option, str) for option in options):
+        got = f"{type(options).__name__}: {options!r:.80}"
+        raise TypeError(f"choices {row} must be a list of texts, one an option, or None, got {got}")
+    return tuple(options)
+
+
+def _golds(solution: Sequence[Gold]) -> list[list[str]]:
+    """The alternatives of each row as texts."""
+    alternatives: list[list[Any]] = [
+        list(gold) if isinstance(gold, list | tuple) else [] if gold is None else [gold]
+        for gold in rows_of(solution, "solution")
+    ]
+    found: list[list[str]] = []
+    for row, golds in enumerate(alternatives):
+        try:
+            found.append([gold for gold in gold_texts_of(golds) if gold is not None])
+        except TypeError as error:
+            error.add_note(f"in the alternatives of solution {row}")
+            raise
+    return found
+
+
+def _rules(tolerance: float | None, rounding: bool, unsolved: str) -> Rules:
+    if unsolved not in ("wrong", "right"):
+        raise ValueError(f'unsolved must be "wrong" or "right", got {unsolved!r}')
+    if tolerance is not None and not 0 <= tolerance < 1:
+        raise ValueError(f"tolerance must be from 0 to below 1, such as 0.01, got {tolerance}")
+    return Rules(rounding=rounding, tolerance=tolerance, unsolved=unsolved == "right")
+
+
+def _by_rules(rows: list[_Row], rules: Rules) -> list[AnswerVerdict]:
+    return [
+        judge_answer(
+            row.text,
+            row.golds,
+            replace(rules, kind=row.kind, choices=row.choices, question=row.question),
+        )
+        for row in rows
+    ]
+
+
+def _judged(
+    verdicts: list[AnswerVerdict],
+) -> Generator[list[Pair], list[Verdict], list[AnswerVerdict]]:
+    """The verdicts, with what math-verify says in a worker of formulas that no rule could read."""
+    asked = [row for row, verdict in enumerate(verdicts) if verdict.symbolic]
+    if asked:
+        said = yield [
+            Pair(f"\\boxed{{{verdicts[row].answer}}}", f"${verdicts[row].gold.strip('$')}$")
+            for row in asked
+        ]
+        for row, verdict in zip(asked, said, strict=True):
+            verdicts[row] = _with_symbolic(verdicts[row], verdict)
+    return verdicts
+
+
+def _with_symbolic(verdict: AnswerVerdict, said: Verdict) -> AnswerVerdict:
+    if said.status in (Status.NO_ANSWER, Status.BAD_GOLD):
+        return verdict
+    how = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
+    return replace(verdict, outcome=Outcome(said.status.value), how=how, symbolic=False)
+
+
+def _graded(
+    verdicts: list[AnswerVerdict],
+    rows: list[_Row],
+    grader: Grader | None,
+    log_metric: object,
+) -> list[tuple[AnswerVerdict, Asked | None]]:
+    """The verdicts, with what the grader said where no rule could tell."""
+    undecided = [row for row, v in enumerate(verdicts) if v.outcome is Outcome.UNDECIDED]
+    if grader is None or not undecided:
+        return [(verdict, None) for verdict in verdicts]
+    questions = [
+        Question(rows[row].question, " / ".join(rows[row].golds), verdicts[row].answer)
+        for row in undecided
+    ]
+    answers = dict(zip(undecided, grader.ask(questions), strict=True))
+    if callable(log_metric):
+        failed = sum(asked.same is None for asked in answers.values())
+        log_metric("answer_reward/grader_asked", len(answers) / len(rows))
+        log_metric("answer_reward/grader_failed", failed / len(rows))
+    return [(verdict, answers.get(row)) for row, verdict in enumerate(verdicts)]
+
+
+def _scores(verdicts: list[tuple[AnswerVerdict, Asked | None]]) -> list[Score]:
+    return [_score(verdict, asked) for verdict, asked in verdicts]
+
+
+def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
+    if verdict.outcome is Outcome.BAD_GOLD:
+        return NO_GOLD
+    answer, gold = verdict.answer or None, verdict.gold or None
+    if asked is None or asked.same is None:
+        why = verdict.why if asked is None else f"{verdict.why} {asked.why}"
+        value = float(verdict.right)
+        status = verdict.outcome.value
+        return Score(value, why, answer, gold, verdict.how, status, right=verdict.right)
+    status = Outcome.EQUAL if asked.same else Outcome.DIFFERENT
+    value = float(asked.same)
+    return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)
+
+
+@reward(columns=("solution",))
+def mention_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    separator: str | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    """1.0 where the answer, which may be prose, names a gold; 0.0 where not; None without a gold.
+
+    Articles, middle names, plurals, ordinals and the order of dates do not count. A gold that is
+    denied ("not Paris"), or one of many names in a list, is not named.
+
+    separator: what stands between the alternatives of a gold that is one text: "/" for "UK/Britain"
+
+    >>> mention_reward(["It was on May 10, 1940."] * 2, [["10 May 1940", "1940"], "11 May 1940"])
+    [1.0, 0.0]
+    """
+    return _compared(completions, solution, separator, _mentions)
+
+
+@reward(columns=("solution",))
+def exact_match_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    separator: str | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    """1.0 where the final answer is a gold, word for word; 0.0 where not; None without a gold.
+
+    Letter case, punctuation, articles and white space do not count. The final answer is what
+    stands in a box or in `<answer>…</answer>`, what is announced, or the whole text.
+
+    >>> exact_match_reward(["<answer>The UK.</answer>", "Paris"], [["UK", "Britain"], "Rome"])
+    [1.0, 0.0]
+    """
+    return _compared(completions, solution, separator, _matches)
+
+
+@reward(columns=("solution",))
+def f1_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    separator: str | None = None,
+    **kwargs: Any,
+) -> list[Score]:
+    """How many words the final answer shares with the best gold, from 0.0 to 1.0.
+
+    It is the F1 of tokens, as for SQuAD; the final answer is that of `exact_match_reward`.
+
+    >>> f1_reward(["<answer>the tall Eiffel tower</answer>"], ["Eiffel Tower"])
+    [0.8]
+    """
+    return _compared(completions, solution, separator, _shares)
+
+
+def _compared(
+    completions: Sequence[Completion],
+    solution: Sequence[Gold],
+    separator: str | None,
+    compare: Callable[[str, list[str]], Score],
+) -> list[Score]:
+    texts = texts_of(completions)
+    same_length(completions, solution=solution)
+    return [
+        compare(text, known) if known else NO_GOLD
+        for text, golds in zip(texts, _golds(solution), strict=True)
+        for known in [[gold for gold in _separated(golds, separator) if gold.strip()]]
+    ]
+
+
+def _separated(golds: list[str], separator: str | None) -> list[str]:
+    if separator is None:
+        return golds
+    return [part.strip() for gold in golds for part in gold.split(separator)]
+
+
+def _final(text: str) -> str:
+    final = final_answer(text)
+    return final.text if final.where in ("box", "tag", "announced") else text.strip()
+
+
+def _mentions(text: str, golds: list[str]) -> Score:
+    answer = _final(text)
+    if not answer:
+        why = "The completion has no final answer."
+        return Score(0.0, why, None, golds[0], status=Outcome.NO_ANSWER, right=False)
+    found = mentioned(answer, golds)
+    why = {
+        Outcome.EQUAL: f"The answer names a gold: {found.how}.",
+        Outcome.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
+    }.get(found.outcome, "The answer names no gold.")
+    status = found.outcome.value
+    return Score(
+        float(found.equal), why, answer[:300], golds[0], "words", status, right=found.equal
+    )
+
+
+def _matches(text: str, golds: list[str]) -> Score:
+    answer = _final(text)
+    match = next((gold for gold in golds if same_normal_text(answer, gold)), None)
+    status = Outcome.DIFFERENT if match is None else Outcome.EQUAL
+    why = "The answer is no gold, word for word." if match is None else "The answer is a gold."
+    return Score(
+        float(match is not None),
+        why,
+        answer[:300] or None,
+        match or golds[0],
+        "exact match",
+        status.value,
+        right=match is not None,
+    )
+
+
+def _shares(text: str, golds: list[str]) -> Score:
+    answer = _final(text)
+    value, gold = max(((shared_tokens(answer, gold), gold) for gold in golds), key=lambda f: f[0])
+    why = f"The answer and the gold {gold[:60]} share {value:.0%} of their words."
+    return Score(value, why, answer[:300] or None, gold, "token F1", right=value == 1.0)
