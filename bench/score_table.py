@@ -67,7 +67,7 @@ def main() -> None:
         folder = Path(name)
         (folder / "light.toml").write_text(RECIPE)
         lines = [measured(folder, size, more) for size in options.rows]
-    note = "Rows a second, of a loop in one process and of `plaudit score` with every core."
+    note = "Rows per second, of a loop in one process and of `plaudit score` with every core."
     show(Table("Scoring a table", COLUMNS, lines, note))
 
 

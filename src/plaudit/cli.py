@@ -32,9 +32,9 @@ PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
 # Commands that live in packages of their own: each has `add_arguments` and `run`.
 PACKAGES = {
-    "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet parts."),
-    "report": ("plaudit.report", "Make a page of what `plaudit score` wrote."),
-    "diff": ("plaudit.diff", "Say which rows differ between two scored tables, and why."),
+    "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet files."),
+    "report": ("plaudit.report", "Write an HTML report of a folder that `plaudit score` wrote."),
+    "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
 }
 EXTRAS = {

@@ -26,6 +26,8 @@ REASON = pa.struct(
         ("gold_in_part", pa.bool_()),
     ]
 )
+# For `_bundle._CODE`, in place of Vega, which takes seconds to bundle.
+SMALL_BUNDLE = "print('window.vegaEmbed = 0;')"
 MATH = ["accuracy_reward", "think_format_reward", "repetition_penalty"]
 RECIPE = '[[reward]]\nname = "trl.accuracy_reward"\nweight = 1.0\n'
 HOSTILE = "</script><script>window.broken = 1</script><img src=x onerror='window.broken=1'>\0\"&"

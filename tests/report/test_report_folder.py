@@ -13,7 +13,7 @@ from plaudit.report._folder import (
     numbers_of,
     open_folder,
     prompt_text,
-    rejected_of,
+    rejected_rows,
     rows_at,
 )
 from plaudit.scoring import InputError
@@ -42,7 +42,7 @@ def test_what_is_no_scored_folder_is_refused_in_one_line(tmp_path):
     pq.write_table(pa.table({"row_id": [1]}), part)
     assert "no column group_id" in refused(tmp_path)
     run.write_text('{"components": []}')
-    assert "names no components" in refused(tmp_path)
+    assert "has no list of components" in refused(tmp_path)
 
 
 def test_rows_are_found_by_their_place_over_all_parts(tmp_path):
@@ -100,11 +100,14 @@ def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
     place = table.schema.get_field_index("explanation")
     pq.write_table(table.set_column(place, "explanation", [plain]), part)
     assert refused(folder) == (
-        f"{part} was written by an earlier plaudit: its explanations have no gold_in_part and no "
-        "right; score the table again, with --overwrite"
+        f"{part} was written by an earlier version of plaudit: its explanations have "
+        "no gold_in_part and no right; score the table again, with --overwrite"
     )
     (folder / "_run.json").rename(folder / "run.json")
-    assert "has no _run.json: an earlier plaudit wrote it: score the table again" in refused(folder)
+    assert (
+        "has no _run.json: an earlier version of plaudit wrote it: score the table again"
+        in refused(folder)
+    )
 
 
 def test_without_a_completion_there_is_no_length(tmp_path):
@@ -138,10 +141,10 @@ def test_answers_that_equal_the_gold_are_one(tmp_path):
 
 
 def test_rejected_rows_are_counted_and_shown(tmp_path):
-    assert rejected_of(tmp_path).count == 0
+    assert rejected_rows(tmp_path).count == 0
     lines = [json.dumps({"line": n, "reason": "no"}) for n in range(30)]
     (tmp_path / "_rejected.jsonl").write_text("\n".join(["{broken", "", "[1]", *lines]))
-    found = rejected_of(tmp_path)
+    found = rejected_rows(tmp_path)
     assert found.count == 32
     assert found.examples[:3] == [
         {"reason": "{broken"},

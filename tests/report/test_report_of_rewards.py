@@ -7,10 +7,11 @@ import re
 
 import pytest
 from PIL import Image
+from scored_sample import SMALL_BUNDLE
 
 from plaudit.recipes import Component, Recipe, load
 from plaudit.report import write_report
-from plaudit.report._folder import deciding, numbers_of, open_folder
+from plaudit.report._folder import numbers_of, open_folder, right_component
 from plaudit.report._summary import summary_of
 from plaudit.scoring import score_table
 from plaudit.scoring._score_chunk import score_chunk
@@ -18,11 +19,14 @@ from plaudit.scoring._score_chunk import score_chunk
 
 @pytest.fixture(autouse=True)
 def in_process(monkeypatch):
+    """Neither workers nor Vega's script: the tests look at other things."""
+
     def inline(chunks, plan, workers):
         for chunk in chunks:
             yield score_chunk(chunk.packed(), plan)
 
     monkeypatch.setattr("plaudit.scoring._score_table.score_locally", inline)
+    monkeypatch.setattr("plaudit.report._bundle._CODE", SMALL_BUNDLE)
 
 
 @pytest.fixture
@@ -39,7 +43,7 @@ def scored(tmp_path):
 
 def summary(folder):
     opened = open_folder(folder)
-    decides = deciding(opened, None)
+    decides = right_component(opened, None)
     return summary_of(numbers_of(opened, decides), decides)
 
 
@@ -63,7 +67,7 @@ def test_a_box_that_barely_overlaps_is_not_right(scored, tmp_path):
     ]
     scored(recipe, rows)
     found = summary(tmp_path / "scored")
-    assert (found.right, found.judged) == (2, 3)
+    assert (found.right, found.decided) == (2, 3)
     assert found.spreads["iou"].low > 0
 
 
@@ -87,9 +91,9 @@ def test_without_a_reward_that_says_so_nothing_is_right_or_wrong(scored, tmp_pat
     recipe = Recipe("form", (Component("form", "trl.think_format_reward"),))
     scored(recipe, [{"completion": "<think>.</think>"}, {"completion": "x"}])
     found = summary(tmp_path / "scored")
-    assert (found.correct, found.right, found.judged, found.at_k) == (None, 0, 0, [])
+    assert (found.correct, found.right, found.decided, found.at_k) == (None, 0, 0, [])
     assert (
-        "No reward says which rows are right: give one"
+        "No reward says which rows are right: add <code>right = 1.0</code>"
         in write_report(tmp_path / "scored").read_text()
     )
 
@@ -133,13 +137,15 @@ def test_golds_that_were_read_in_part_are_counted(scored, tmp_path):
         {"completion": r"\boxed{2}", "solution": "2"},
     ]
     said = str(scored(load("trl-math"), rows))
-    assert "  golds            1 row has one that was read in part: write golds as $…$" in said
+    assert (
+        "  golds            1 row has a gold that was read only in part: write golds as $…$" in said
+    )
     assert summary(tmp_path / "scored").golds_in_part == 1
     page = write_report(tmp_path / "scored").read_text()
-    assert "<b>1</b> row has a gold that was read in part" in page
+    assert "<b>1</b> row has a gold that was read only in part" in page
     assert "golds  " not in str(scored(load("trl-math"), rows[1:]))
     page = write_report(tmp_path / "scored").read_text()
-    assert "read in part" not in page
+    assert "read only in part" not in page
 
 
 FAILS = """

@@ -13,7 +13,16 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reason, write_folder
+from scored_sample import (
+    HOSTILE,
+    MATH,
+    SMALL_BUNDLE,
+    box_rows,
+    hostile_row,
+    math_rows,
+    reason,
+    write_folder,
+)
 
 import plaudit.report
 from plaudit.report import ReportError, _bundle, add_arguments, run, write_report
@@ -21,9 +30,9 @@ from plaudit.report import ReportError, _bundle, add_arguments, run, write_repor
 
 @pytest.fixture(autouse=True)
 def small_bundle(request, monkeypatch):
-    """Vega's script takes seconds to put together: most tests look at other things."""
+    """Most tests look at other things than Vega's script."""
     if "whole" not in request.keywords.get("usefixtures", argparse.Namespace(args=())).args:
-        monkeypatch.setattr(_bundle, "_CODE", "print('window.vegaEmbed = 0;')")
+        monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
 
 
 @pytest.fixture
@@ -140,7 +149,7 @@ def test_of_many_rows_some_are_on_the_page(tmp_path):
     page = write_report(write_folder(tmp_path, rows, ["accuracy_reward"]), rows=500)
     text = html.unescape(text_of(page))
     assert "500 of 900 rows" in text
-    assert "400 have their whole text (up to 20,000 characters)" in text
+    assert "400 are shown with their whole text (up to 20,000 characters)" in text
     data = data_of(page)
     assert len(data["id"]) == 500
     left_out = sorted({text[1] for text in data["text"]})
@@ -191,7 +200,7 @@ def test_what_is_right_can_be_chosen(sums):
         ReportError, match=r"think_format_reward does not say which .*: choose accuracy_reward, or"
     ):
         write_report(sums, correct="think_format_reward")
-    with pytest.raises(ReportError, match="no component is called 'accuracy'; there are acc"):
+    with pytest.raises(ReportError, match="no component is called 'accuracy'; the run has acc"):
         write_report(sums, correct="accuracy")
 
 

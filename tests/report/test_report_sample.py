@@ -6,7 +6,7 @@ from scored_sample import MATH, hostile_row, math_rows, write_folder
 
 from plaudit.report import _sample
 from plaudit.report._folder import numbers_of, open_folder
-from plaudit.report._sample import cut, even, json_number, sample_of
+from plaudit.report._sample import cut, evenly_spaced, json_number, sample_of
 from plaudit.report._summary import summary_of
 
 
@@ -48,7 +48,7 @@ def test_the_hardest_and_the_most_contested_groups_are_found(numbers):
     assert groups.mean[sample.hardest[0]] == np.nanmin(groups.mean)
     assert groups.variance[sample.contested[0]] == np.nanmax(groups.variance)
     assert len(sample.hardest) == len(sample.contested) == 10
-    assert all(groups.flat[group] for group in sample.flat)
+    assert all(groups.without_signal[group] for group in sample.without_signal)
 
 
 def test_whole_texts_are_bounded(tmp_path):
@@ -62,10 +62,10 @@ def test_whole_texts_are_bounded(tmp_path):
 
 
 def test_even_takes_from_the_first_to_the_last():
-    assert even(np.arange(5), 9).tolist() == [0, 1, 2, 3, 4]
-    assert even(np.arange(100), 3).tolist() == [0, 50, 99]
-    assert even(np.arange(3), 0).tolist() == []
-    assert all(len(set(even(np.arange(97), n).tolist())) == n for n in range(97))
+    assert evenly_spaced(np.arange(5), 9).tolist() == [0, 1, 2, 3, 4]
+    assert evenly_spaced(np.arange(100), 3).tolist() == [0, 50, 99]
+    assert evenly_spaced(np.arange(3), 0).tolist() == []
+    assert all(len(set(evenly_spaced(np.arange(97), n).tolist())) == n for n in range(97))
 
 
 def test_cut_keeps_beginning_and_end():

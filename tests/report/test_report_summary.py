@@ -56,7 +56,7 @@ def test_rows_statuses_and_right_ones_are_counted(rows, summary):
     assert summary.rows == len(rows)
     assert summary.statuses == Counter(row["status"] for row in rows)
     judged = [row["accuracy_reward"] for row in rows if row["accuracy_reward"] is not None]
-    assert (summary.right, summary.judged) == (sum(judged), len(judged))
+    assert (summary.right, summary.decided) == (sum(judged), len(judged))
     assert summary.troubled == sum(row["status"] != "scored" for row in rows)
     reasons = [(r["component"], r["status"]) for row in rows for r in row["explanation"]]
     assert summary.component_statuses == Counter(reasons)
@@ -69,9 +69,9 @@ def test_groups_without_signal_are_those_whose_totals_are_the_same(rows, summary
         if len({row["total"] for row in members} - {None}) < 2
     }
     names = np.array(summary.groups.names)
-    assert set(names[summary.groups.flat]) == flat
+    assert set(names[summary.groups.without_signal]) == flat
     signal = summary.signal
-    assert (signal.groups, signal.flat) == (250, len(flat))
+    assert (signal.groups, signal.without_signal) == (250, len(flat))
     parts = (signal.all_right, signal.all_wrong, signal.single, signal.otherwise)
     assert sum(parts) == len(flat)
 
@@ -129,7 +129,7 @@ def test_groups_of_different_sizes_are_shown_by_their_shares(tmp_path):
 
 def test_shares_of_right_completions_count_every_judged_group(summary):
     shares = summary.right_shares
-    assert sum(share.count for share in shares) == (summary.groups.judged > 0).sum()
+    assert sum(share.count for share in shares) == (summary.groups.decided > 0).sum()
 
 
 def test_large_groups_are_shown_by_tenths(tmp_path):
@@ -209,6 +209,6 @@ def test_nothing_but_none(tmp_path):
     }
     folder = write_folder(tmp_path, [row, {**row, "row_id": 1}], ["accuracy_reward"])
     summary = summary_of(numbers_of(open_folder(folder), "accuracy_reward"), "accuracy_reward")
-    assert (summary.rows, summary.judged, summary.troubled) == (2, 0, 2)
+    assert (summary.rows, summary.decided, summary.troubled) == (2, 0, 2)
     assert (summary.total_bins, summary.at_k, summary.right_shares, summary.lengths) == ([],) * 4
-    assert (summary.signal.flat, summary.signal.single) == (1, 1)
+    assert (summary.signal.without_signal, summary.signal.single) == (1, 1)

@@ -215,7 +215,7 @@ def test_the_same_exception_on_every_row_stops_the_run_with_its_traceback(
 ):
     code, out, err = score(name, rows=600)
     assert (code, out) == (1, "")
-    assert f"every row fails in the same way, the first with\n{error}" in err
+    assert f"every row fails with the same error, for example\n{error}" in err
     assert f"(in {name} (faulty_rewards:{name}))" in err
     assert f'faulty_rewards.py", line {1 + REWARDS[: REWARDS.index(line)].count(chr(10))}' in err
     assert line in err
@@ -242,11 +242,14 @@ def test_first_batches_that_fail_are_rejected_where_the_next_ones_do_not(tmp_pat
     ("name", "said"),
     [
         ("os_error", "FileNotFoundError: [Errno 2] No such file or directory: '/no/such/file'"),
-        ("exits", "it called sys.exit(3) (in exits (faulty_rewards:exits))"),
-        ("exits_with_words", "it called sys.exit(no API key) (in exits_with_words"),
+        ("exits", "a reward called sys.exit(3) (in exits (faulty_rewards:exits))"),
+        ("exits_with_words", "a reward called sys.exit(no API key) (in exits_with_words"),
         ("interrupts", "KeyboardInterrupt"),
-        ("ends_the_process", "3 workers died on line 1 of"),
-        ("ends_the_process", "with exit code 7: something ended the process, such as os._exit"),
+        ("ends_the_process", "3 workers died while scoring line 1 of"),
+        (
+            "ends_the_process",
+            "with exit code 7: something such as os._exit in a reward ended the process",
+        ),
     ],
 )
 def test_what_is_no_fault_of_a_row_stops_the_run(score, name, said):

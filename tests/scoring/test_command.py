@@ -10,8 +10,8 @@ import pytest
 from tables import jsonl, scored
 
 from plaudit.cli import main
-from plaudit.scoring import _progress as progress_module
-from plaudit.scoring._progress import Progress
+from plaudit.scoring import _summary as progress_module
+from plaudit.scoring._summary import Progress
 
 
 def run(capsys, *arguments):
@@ -64,8 +64,7 @@ def test_rejected_rows_have_an_exit_code_of_their_own(tmp_path, rows, recipe_fil
     code, out, err = run(capsys, *asked, "--strict")
     assert (code, out) == (3, "")
     assert err == (
-        f"plaudit: {file}, line 13: it has no column solution. "
-        "Stopped, as --strict says. Without it, it goes on.\n"
+        f"plaudit: {file}, line 13: the row has no column solution. Stopped because of --strict.\n"
     )
     code, out, _ = run(capsys, *asked)
     assert code == 3
@@ -93,8 +92,11 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys, arguments, said):
         ([], 'did you mean "gold"? Then say --column solution=gold on the command line'),
         ([], 'The columns are "completion", "gold"'),
         (["--column", "gold=solution"], "did you mean --column solution=gold?"),
-        (["--column", "solution=gold", "--group", "id"], "(--group); there is completion, gold"),
-        (["--ray-address", "auto"], "--ray-address auto is of no use without --engine ray"),
+        (
+            ["--column", "solution=gold", "--group", "id"],
+            "(--group); its columns are completion, gold",
+        ),
+        (["--ray-address", "auto"], "--ray-address auto has no effect without --engine ray"),
         (["--completions", "text"], 'there is no column "text", with what the model wrote'),
     ],
 )

@@ -245,7 +245,8 @@ def test_too_little_memory_is_said(tmp_path, monkeypatch, table):
         score_table([table], FORM, tmp_path / "out", workers=1)
 
 
-def test_a_run_out_of_descriptors_ends_and_goes_on(tmp_path, table, whole):
+@pytest.mark.long
+def test_a_run_out_of_descriptors_ends_and_is_resumed(tmp_path, table, whole):
     """With a real limit, which is too low for a worker, and then is not."""
     script = tmp_path / "run.py"
     script.write_text(

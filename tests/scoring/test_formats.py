@@ -186,7 +186,9 @@ def test_types_that_do_not_go_together_are_an_error(tmp_path, recipe):
     (tmp_path / "a.parquet").write_bytes(as_parquet([{**row, "x": 1}]))
     (tmp_path / "b.parquet").write_bytes(as_parquet([{**row, "x": [1]}]))
     inputs = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
-    with pytest.raises(InputError, match=r"column x has another type in each file: int64, list"):
+    with pytest.raises(
+        InputError, match=r"column x has a different type in each file: int64, list"
+    ):
         score_table(inputs, recipe, tmp_path / "out")
     jsonl(tmp_path / "c.jsonl", [{**row, "x": 1}, {**row, "x": "y"}])
     with pytest.raises(InputError, match=r"int64, JSON of several types"):

@@ -14,7 +14,7 @@ from tables import content, jsonl, rejected, scored
 
 from plaudit.cli import main
 from plaudit.scoring import InputError, score_table
-from plaudit.scoring._python_values import python_rows
+from plaudit.scoring._columns import python_rows
 
 GOOD = {"prompt": "2 + 2?", "completion": r"<think>…</think> \boxed{4}", "solution": "4"}
 
@@ -62,7 +62,10 @@ def cut_off(path, raw, many):
 
 
 @pytest.mark.usefixtures("in_process")
-@pytest.mark.parametrize(("codec", "rows"), [("gzip", 200), ("gzip", 30_000), ("zstd", 30_000)])
+@pytest.mark.parametrize(
+    ("codec", "rows"),
+    [("gzip", 200), pytest.param("gzip", 30_000, marks=pytest.mark.long), ("zstd", 30_000)],
+)
 def test_a_compressed_file_that_is_cut_off_gives_every_row_before_the_cut(
     tmp_path, recipe, codec, rows
 ):
@@ -174,9 +177,9 @@ def test_a_pipe_is_refused_and_never_waited_for(tmp_path, recipe, capsys):
     command = ["--recipe", "trl-math", "--out", str(tmp_path / "out")]
     assert main(["score", str(tmp_path / "a.jsonl"), *command]) == 2
     said = capsys.readouterr().err
-    assert "a.jsonl is no regular file, but a pipe: an input is read more than once" in said
+    assert "a.jsonl is a pipe, not a regular file: an input is read more than once" in said
     assert "write it to a file first" in said
-    with pytest.raises(InputError, match=r"is no regular file, but a pipe"):
+    with pytest.raises(InputError, match=r"is a pipe, not a regular file"):
         score_table([tmp_path], recipe, tmp_path / "out")
 
 
@@ -186,14 +189,14 @@ def test_what_a_shell_substitutes_for_a_command_is_a_pipe(tmp_path):
     line = f'"{sys.executable}" -c "{start}" {score}'
     ended = subprocess.run(["bash", "-c", line], capture_output=True, text=True, stdin=-3)
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert "is no regular file, but a pipe" in ended.stderr
+    assert "is a pipe, not a regular file" in ended.stderr
 
 
 def test_standard_input_and_devices_are_refused(tmp_path, recipe):
     with pytest.raises(InputError, match="standard input cannot be scored: an input is read more"):
         score_table([tmp_path.__class__("-")], recipe, tmp_path / "out")
     (tmp_path / "zero.jsonl").symlink_to("/dev/zero")
-    with pytest.raises(InputError, match=r"zero.jsonl is no regular file, but a device"):
+    with pytest.raises(InputError, match=r"zero.jsonl is a device, not a regular file"):
         score_table([tmp_path / "zero.jsonl"], recipe, tmp_path / "out")
 
 

@@ -77,20 +77,21 @@ def is_alive(process):
         return False
 
 
-def test_killed_at_three_moments_it_ends_with_the_same_bytes(tmp_path, slow):
+@pytest.mark.parametrize("kills", [1, pytest.param(3, marks=pytest.mark.long)])
+def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, slow, kills):
     whole = started(slow, tmp_path / "whole")
     out, _ = whole.communicate()
     assert whole.returncode == 3  # one row was rejected
     assert "4,999 rows in 14 parts; 1 row rejected" in out
     dice = random.Random(time.time_ns())
-    for part in sorted(dice.sample(range(1, 11), 3)):
+    for part in sorted(dice.sample(range(1, 11), kills)):
         process = started(slow, tmp_path / "killed")
         wait_for_parts(tmp_path / "killed", part)
         time.sleep(dice.random() * 0.1)
         workers = children(process.pid)
         process.kill()
         process.communicate()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while any(map(is_alive, workers)) and time.monotonic() < end:
             time.sleep(0.01)
         assert not any(map(is_alive, workers))
@@ -106,12 +107,11 @@ def test_an_interrupt_says_how_to_go_on(tmp_path, slow):
     process = started(slow, tmp_path / "out")
     wait_for_parts(tmp_path / "out", 2)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert out == ""
     assert err.splitlines()[-1] == (
-        "plaudit: interrupted. What was written is kept: "
-        "run the same command again, and it goes on."
+        "plaudit: interrupted. What was written is kept: run the same command again to resume."
     )
     assert "Traceback" not in err
     assert not (tmp_path / "out" / "_rejected.jsonl").exists()
@@ -144,7 +144,7 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
     out = tmp_path / "out"
     score_table([file], recipe, out)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds another run: recipe, components differ"):
+    with pytest.raises(InputError, match="holds a different run: recipe, components differ"):
         score_table([file], other, out)
     with pytest.raises(InputError, match="limit differ"):
         score_table([file], recipe, out, limit=3)
@@ -166,7 +166,7 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
 @pytest.mark.usefixtures("in_process")
 def test_a_run_that_wrote_no_part_is_in_nobodys_way(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{**row, "solution": {"n": 1}} for row in rows])
-    with pytest.raises(StoppedError, match="every row fails in the same way"):
+    with pytest.raises(StoppedError, match="every row fails with the same error"):
         score_table([file], recipe, tmp_path / "out")
     other = Recipe("other", (Component("format", "trl.think_format_reward"),))
     assert score_table([file], other, tmp_path / "out").rows == 12
@@ -178,10 +178,10 @@ def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
     out = tmp_path / "out"
     score_table([file], recipe, out)
     (out / "_run.json").write_text("{")
-    with pytest.raises(InputError, match="holds another run: plaudit, recipe"):
+    with pytest.raises(InputError, match="holds a different run: plaudit, recipe"):
         score_table([file], recipe, out)
     (out / "_run.json").unlink()
-    with pytest.raises(InputError, match="parts of no run"):
+    with pytest.raises(InputError, match=r"files but no _run.json"):
         score_table([file], recipe, out)
     assert score_table([file], recipe, out, overwrite=True).rows == 12
 
@@ -192,7 +192,7 @@ def test_a_part_that_is_gone_is_made_again(tmp_path, rows, recipe):
     score_table([file], recipe, tmp_path / "out")
     before = content(tmp_path / "out")
     (tmp_path / "out" / "part-00001.parquet").unlink()
-    with pytest.raises(InputError, match=r"part-00001.parquet is gone.*--overwrite"):
+    with pytest.raises(InputError, match=r"part-00001.parquet is missing.*--overwrite"):
         score_table([file], recipe, tmp_path / "out")
     score_table([file], recipe, tmp_path / "out", overwrite=True)
     assert content(tmp_path / "out") == before

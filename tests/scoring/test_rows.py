@@ -86,7 +86,7 @@ def test_columns_with_something_for_each_completion_are_taken_apart(tmp_path):
     more = jsonl(tmp_path / "b.jsonl", rows[:1] * 2500 + rows[1:])
     score_table([more], recipe, tmp_path / "more")
     (bad,) = rejected(tmp_path / "more")
-    assert bad["reason"] == "completion_ids must be a list of 2, one a completion"
+    assert bad["reason"] == "completion_ids must be a list of 2, one entry per completion"
     assert (bad["line"], bad["row_id"]) == (2501, 5000)
 
 
@@ -111,7 +111,9 @@ def test_a_column_can_say_what_the_groups_are(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", [dict(row, id=row["step"] % 2) for row in rows])
     score_table([file], recipe, tmp_path / "out", group="id")
     assert scored(tmp_path / "out")["group_id"].to_pylist() == ["0", "1"] * 6
-    with pytest.raises(InputError, match=r"a.jsonl has no column ids \(--group\); there is prompt"):
+    with pytest.raises(
+        InputError, match=r"a.jsonl has no column ids \(--group\); its columns are prompt"
+    ):
         score_table([file], recipe, tmp_path / "out", group="ids")
 
 
@@ -160,7 +162,7 @@ def test_files_must_agree_on_what_a_row_holds(tmp_path, recipe):
     one = jsonl(tmp_path / "one.jsonl", [{"completions": RIGHT, "solution": "4"}])
     many = jsonl(tmp_path / "many.jsonl", [{"completions": [RIGHT], "solution": "4"}])
     with pytest.raises(
-        InputError, match=r"one.jsonl has one completion a row, .*many.jsonl a list"
+        InputError, match=r"one.jsonl has one completion per row, .*many.jsonl has a list"
     ):
         score_table([one, many], recipe, tmp_path / "out")
 

@@ -73,9 +73,9 @@ def test_a_worker_that_dies_is_replaced_and_its_chunk_scored_again(tmp_path, rew
     [
         (
             "dies",
-            "with exit code 7: something ended the process, such as os._exit in a reward",
+            "with exit code 7: something such as os._exit in a reward ended the process",
         ),
-        ("is_killed", "by signal 9: perhaps there is too little memory, then try fewer --workers"),
+        ("is_killed", "by signal 9: if the machine ran out of memory, try fewer --workers"),
         ("terminates", "by signal 15"),
     ],
 )
@@ -85,8 +85,8 @@ def test_after_three_deaths_the_run_stops(tmp_path, reward, name, said):
     with pytest.raises(StoppedError) as raised:
         score_table([first, second], reward(name), tmp_path / "out")
     assert str(raised.value) == (
-        f"3 workers died on line 1 of {first} to line 2 of {second}, the last {said}. "
-        "What was written is kept: run the same command again, and it goes on."
+        f"3 workers died while scoring line 1 of {first} to line 2 of {second}, the last {said}. "
+        "What was written is kept: run the same command again to resume."
     )
 
 
@@ -129,9 +129,9 @@ def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):
     assert limits == {"deadline": 5.0, "memory": 1024}
     plaudit.configure(deadline=2.5)
     try:
-        with pytest.raises(InputError, match="holds another run: limits differ"):
+        with pytest.raises(InputError, match="holds a different run: limits differ"):
             score_table([file], recipe, tmp_path / "out")
-        worker.settle_in({"deadline": 3.5, "memory": 512})
+        worker.set_up_worker({"deadline": 3.5, "memory": 512})
         assert plaudit.judge.shared_judge().settings.memory == 512
         assert plaudit.judge.shared_judge().settings.workers == 1
     finally:

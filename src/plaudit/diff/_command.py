@@ -1,4 +1,4 @@
-"""`plaudit diff`."""
+"""`plaudit diff`: arguments in; a comparison, printed, and an exit code out."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ CHANGED, WRONG = 1, 2
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the arguments of `plaudit diff`.
+    """Add the arguments of `plaudit diff` to a parser.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -25,29 +25,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     what = "a folder that `plaudit score` wrote; with --input, a recipe"
     parser.add_argument("a", metavar="A", help=f"before: {what}")
-    parser.add_argument("b", metavar="B", help="after: likewise")
+    parser.add_argument("b", metavar="B", help="after: the same")
     parser.add_argument(
         "--input",
         metavar="FILE",
         type=Path,
         action="append",
         default=[],
-        help="score this with the recipes A and B, and compare what they give",
+        help="score this file with the recipes A and B, and compare the results; may be repeated",
     )
     parser.add_argument(
-        "--limit", metavar="N", type=int, default=20, help="how many changes to show (20)"
+        "--limit", metavar="N", type=int, default=20, help="how many changes to show (default: 20)"
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument(
-        "--out", metavar="FILE", type=Path, help="write every change there, a line of JSON each"
+        "--out", metavar="FILE", type=Path, help="write every change to FILE, one per line, as JSON"
     )
-    parser.add_argument(
-        "--exit-code", action="store_true", help="exit with 1 where something changed"
-    )
+    parser.add_argument("--exit-code", action="store_true", help="exit with 1 if anything changed")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Compare, print, and return the exit code: 2 where that cannot be done.
+    """Compare, print, and return the exit code: 2 if the runs cannot be compared.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -73,7 +71,7 @@ def _difference(arguments: argparse.Namespace) -> "Difference":
     if not arguments.input:
         for name in (arguments.a, arguments.b):
             if not Path(name).is_dir() and (name in presets() or name.endswith(".toml")):
-                raise ValueError(f"{name} is a recipe: say what to score, with --input FILE")
+                raise ValueError(f"{name} is a recipe: name the file to score with --input FILE")
         return compare(Path(arguments.a), Path(arguments.b), arguments.limit, arguments.out)
 
     recipes = load(arguments.a), load(arguments.b)

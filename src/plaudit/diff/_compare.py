@@ -1,4 +1,4 @@
-"""Two runs -> what is different between them."""
+"""Two scored folders in, or an input and two recipes; the difference between them out."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,10 +12,11 @@ if TYPE_CHECKING:
 
 
 def compare(a: Path, b: Path, limit: int = 20, out: Path | None = None) -> "Difference":
-    """What is different between two folders that `plaudit score` wrote.
+    """The difference between two folders that `plaudit score` wrote.
 
-    The `limit` largest changes are in the answer; every one is written to `out`, a line of JSON
-    each, where that is given.
+    a, b: the folders, before and after
+    limit: how many of the largest changes the result holds
+    out: a file to write every change to, as one line of JSON each; default: none is written
 
     >>> compare(Path("no-such-run"), Path("another"))
     Traceback (most recent call last):
@@ -25,7 +26,7 @@ def compare(a: Path, b: Path, limit: int = 20, out: Path | None = None) -> "Diff
     try:
         from plaudit.diff._tally import difference_of
     except ImportError as missing:
-        raise ImportError("diff needs pyarrow: pip install 'plaudit[score]'") from missing
+        raise ImportError("plaudit.diff needs pyarrow: pip install 'plaudit[score]'") from missing
     return difference_of(Path(a), Path(b), limit, out)
 
 
@@ -37,9 +38,11 @@ def compare_recipes(
     out: Path | None = None,
     progress: TextIO | None = None,
 ) -> "Difference":
-    """What is different between what two recipes give the same rows.
+    """The difference between the scores that two recipes give the same rows.
 
-    `progress` is where to show how far the scoring is.
+    inputs: the files to score
+    limit, out: as for `compare`
+    progress: where to show the progress of scoring, such as sys.stderr; default: nowhere
 
     >>> import tempfile
     >>> from plaudit.recipes import load

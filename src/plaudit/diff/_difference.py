@@ -1,10 +1,10 @@
-"""What is different between two scored runs."""
+"""The difference between two scored runs, as data, as JSON and as text."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-SAME = 1e-9  # values that are nearer to each other than this are the same
+SAME = 1e-9  # values that differ by no more than this are equal
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Change:
-    """A row that both runs have, and that is not the same in both.
+    """A row that both runs have, and that differs between them.
 
     >>> change = Change(
     ...     7,
@@ -40,13 +40,13 @@ class Change:
 
     @property
     def delta(self) -> float | None:
-        """By how much the total went up; None where one of the totals is None."""
+        """By how much the total went up; None if one of the totals is None."""
         if self.before.total is None or self.after.total is None:
             return None
         return self.after.total - self.before.total
 
     def components(self) -> list[str]:
-        """The components that gave something else, or that only one of the runs has."""
+        """The components whose values differ, or that only one of the runs has."""
         before, after = self.before.values, self.after.values
         names = dict.fromkeys([*before, *after])
         one_sided = [name for name in names if (name in before) != (name in after)]
@@ -66,8 +66,8 @@ class Measure:
     """The total or a component, over the rows that both runs have.
 
     before, after: its mean, without the rows where it is None
-    up, down: the rows in which it rose and fell
-    skipped: the rows in which it is None in one of the runs only
+    up, down: how many rows it rose and fell in
+    skipped: how many rows it is None in, in one of the runs only
 
     >>> Measure("total", 0.25, 0.5, up=3, down=1, skipped=0).changed
     4
@@ -82,20 +82,21 @@ class Measure:
 
     @property
     def changed(self) -> int:
-        """The rows in which it is not the same."""
+        """How many rows it differs in."""
         return self.up + self.down + self.skipped
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What is different between two runs, `a` before and `b` after.
+    """The difference between two runs, `a` before and `b` after.
 
-    rows: how many are in both, changed: how many of them are not the same
-    only_a, only_b: how many rows are in one alone, and the first row ids of them
+    rows: how many rows are in both
+    changed: how many of them differ
+    only_a, only_b: how many rows only one run has, and the first of their row ids
     measures: the total, then the components that both have
-    components_a, components_b: those that only one run has
+    components_a, components_b: the components that only one run has
     statuses: how many rows went from one status to another
-    changes: the largest, by the total, then by the components; None counts as 0 there
+    changes: the largest changes, by the total, then by the components; None counts as 0 here
     notes: what a reader should know first
 
     >>> Difference("a", "b", rows=2, changed=0).is_empty
@@ -117,11 +118,11 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """Whether both runs say the same of the same rows."""
+        """Whether both runs have the same rows with the same scores."""
         return not (self.changed or self.only_a[0] or self.only_b[0])
 
     def as_json(self) -> dict[str, Any]:
-        """What `json.dumps` takes.
+        """A dictionary for `json.dumps`.
 
         >>> Difference("a", "b", rows=2).as_json()["rows"]
         2
@@ -137,7 +138,7 @@ class Difference:
         return {**asdict(self), **only, "statuses": statuses}
 
     def as_text(self) -> str:
-        """What a person reads: the summary, then the largest changes.
+        """Text for a person: the summary, then the largest changes.
 
         >>> print(Difference("a", "b", rows=2).as_text())
         A: a
@@ -218,6 +219,6 @@ def _shown(value: float | None, form: str = ".6g") -> str:
 
 
 def _one_line(text: str, width: int = 200) -> str:
-    """Text that cannot move the cursor, nor fill the screen."""
+    """Text that can neither move the cursor nor fill the screen."""
     shown = text if len(text) <= width else text[: width - 1] + "…"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

@@ -1,4 +1,4 @@
-"""The rows of two scored runs, side by side."""
+"""Two scored runs in, their rows side by side out: batches that cover the same row ids."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +16,7 @@ Ids = NDArray[np.int64]
 _NEEDED = ("row_id", "total", "status", "explanation")
 
 
-def rows_of(run: ScoredFolder) -> Iterator[Batch]:
+def batches_of(run: ScoredFolder) -> Iterator[Batch]:
     """The rows of a run in order, without the columns of the input."""
     columns = [*_NEEDED, *run.components]
     run.columns(*columns)
@@ -27,7 +27,7 @@ def rows_of(run: ScoredFolder) -> Iterator[Batch]:
 
 
 def _check_order(part: Path, ids: Ids, last: int | None) -> int:
-    """The last id, where they rise; rows are matched as they come, so they must."""
+    """The last row id; raises if the ids do not rise, since rows are matched in order."""
     if (last is not None and ids[0] <= last) or (np.diff(ids) <= 0).any():
         raise ValueError(f"{part}: row_id must rise from row to row")
     return int(ids[-1])
@@ -40,7 +40,7 @@ def ids_of(batch: Batch) -> Ids:
 
 
 def aligned(a: Iterator[Batch], b: Iterator[Batch]) -> Iterator[tuple[Batch | None, Batch | None]]:
-    """Batches of both that cover the same range of row ids; None where a run has none there."""
+    """Batches of both that cover the same range of row ids; None if a run has no rows there."""
     left, right = next(a, None), next(b, None)
     while left is not None and right is not None:
         last = min(ids_of(left)[-1], ids_of(right)[-1])
@@ -57,7 +57,7 @@ def aligned(a: Iterator[Batch], b: Iterator[Batch]) -> Iterator[tuple[Batch | No
 
 
 def _split(batch: Batch, last: int) -> tuple[Batch | None, Batch | None]:
-    """What goes up to this row id, and what comes after it."""
+    """The rows up to this row id, and those after it; None for no rows."""
     place = int(np.searchsorted(ids_of(batch), last, side="right"))
     parts = batch.slice(0, place), batch.slice(place)
     return parts[0] if parts[0].num_rows else None, parts[1] if parts[1].num_rows else None

@@ -1,4 +1,4 @@
-"""The differences between two runs, counted as their rows go by."""
+"""Rows of two runs, side by side, in; their difference out, counted batch by batch."""
 
 import heapq
 import json
@@ -14,27 +14,27 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from plaudit.diff._difference import SAME, Change, Difference, Measure, Side
-from plaudit.diff._rows import Batch, aligned, ids_of, rows_of
+from plaudit.diff._rows import Batch, aligned, batches_of, ids_of
 from plaudit.scoring import ScoredFolder, open_scored
 
-Numbers = NDArray[np.float64]
+Floats = NDArray[np.float64]
 
 
 def difference_of(a: Path, b: Path, limit: int, out: Path | None) -> Difference:
-    """What is different between the runs in two folders."""
+    """The difference between the runs in two folders."""
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")
     before, after = open_scored(a), open_scored(b)
     with nullcontext() if out is None else out.open("w", encoding="utf-8") as file:
         tally = _Tally(before, after, limit, file)
-        for left, right in aligned(rows_of(before), rows_of(after)):
+        for left, right in aligned(batches_of(before), batches_of(after)):
             tally.add(left, right)
     return tally.difference()
 
 
 @dataclass
 class _Sums:
-    """What is needed of a measure to say its means and in how many rows it changed."""
+    """Sums and counts of a measure: its means, and how many rows it changed in."""
 
     sums: list[float] = field(default_factory=lambda: [0.0, 0.0])
     counts: list[int] = field(default_factory=lambda: [0, 0])
@@ -42,7 +42,7 @@ class _Sums:
     down: int = 0
     skipped: int = 0
 
-    def add(self, before: Numbers, after: Numbers) -> None:
+    def add(self, before: Floats, after: Floats) -> None:
         for place, values in enumerate((before, after)):
             self.sums[place] += float(np.nansum(values))
             self.counts[place] += int((~np.isnan(values)).sum())
@@ -60,7 +60,7 @@ class _Sums:
 
 @dataclass
 class _Only:
-    """The rows that one run has alone: how many, and the first."""
+    """The rows that only one run has: how many, and the first."""
 
     limit: int
     count: int = 0
@@ -157,18 +157,18 @@ class _Tally:
 
 def _notes(a: ScoredFolder, b: ScoredFolder) -> Iterator[str]:
     if a.run.get("inputs") != b.run.get("inputs"):
-        yield "the runs have different inputs; rows are matched by their place in them"
+        yield "the runs have different inputs; rows are matched by their position in them"
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Rows that both runs have: their ids, the two batches, and where the rows are in each."""
+    """Rows that both runs have: their ids, the two batches, and the indices of the rows in each."""
 
     ids: NDArray[np.int64]
     batches: tuple[Batch, Batch]
     places: tuple[NDArray[np.intp], NDArray[np.intp]]
 
-    def numbers(self, name: str) -> tuple[Numbers, Numbers]:
+    def numbers(self, name: str) -> tuple[Floats, Floats]:
         """A column on both sides; NaN stands for None."""
         before, after = (
             batch.column(name).cast(pa.float64()).to_numpy(zero_copy_only=False)[places]

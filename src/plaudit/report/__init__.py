@@ -1,10 +1,10 @@
-"""A scored folder -> one page and its charts, which need no network.
+"""A scored folder in; one HTML page and its charts out, which need no network.
 
     DIR/_report/index.html   the page: numbers, charts, examples, and a table of rows
     DIR/_report/*.png        the charts
 
-Numbers are over every row. The page holds a bounded number of rows, always the same ones, and of
-very long texts the beginning and the end; it says so where it is so.
+Numbers are over every row. The page holds a limited number of rows, always the same ones, and only
+the beginning and the end of very long texts; it says what it leaves out.
 """
 
 import argparse
@@ -18,7 +18,7 @@ __all__ = ["ReportError", "add_arguments", "run", "write_report"]
 
 
 class ReportError(Exception):
-    """The report cannot be written; the message says why, in one line.
+    """The report cannot be written; the message says why on one line.
 
     >>> write_report(Path("no/such/folder"))
     Traceback (most recent call last):
@@ -37,11 +37,13 @@ def write_report(
 ) -> Path:
     """Write the report of a scored folder, and return the path of its page.
 
-    out: the folder to write, DIR/_report unless told
+    directory: a folder that `plaudit score` wrote
+    out: the folder to write; default: `_report` in the scored folder
     rows: how many rows the page's table holds at most
-    correct: the component that decides what is right; unless told, of those that say so, the
-        first whose name contains "accuracy", else the first
-    images: the folder that images may come from; unless told, those of the inputs and DIR
+    correct: the component that decides which rows are right, such as "accuracy_reward"; default:
+        the first that does so and whose name contains "accuracy", else the first that does so
+    images: the folder that images may be read from; default: the folders of the inputs, and the
+        scored folder
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
@@ -78,33 +80,38 @@ def write_report(
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Give a parser the arguments of `plaudit report`.
+    """Add the arguments of `plaudit report` to a parser.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
     >>> parser.parse_args(["runs/1", "--rows", "500"]).rows
     500
     """
-    parser.add_argument("directory", metavar="DIR", type=Path, help="what `plaudit score` wrote")
-    parser.add_argument("--out", metavar="DIR", type=Path, help="where to write; else DIR/_report")
+    parser.add_argument(
+        "directory", metavar="DIR", type=Path, help="the folder that `plaudit score` wrote"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, help="the folder to write (default: DIR/_report)"
+    )
     parser.add_argument(
         "--rows",
         metavar="N",
         type=int,
         default=ROWS,
-        help=f"rows in the page's table at most (default {ROWS:,}); numbers are over all rows",
+        help=f"rows in the page's table at most (default: {ROWS:,}); numbers are over all rows",
     )
     parser.add_argument(
         "--correct",
         metavar="COMPONENT",
-        help="what decides that a row is right; else the first that says so and whose name "
-        'contains "accuracy", else the first that says so',
+        help="the component that decides which rows are right (default: the first that does so "
+        'and whose name contains "accuracy", else the first that does so)',
     )
     parser.add_argument(
         "--images",
         metavar="DIR",
         type=Path,
-        help="where the images of rows lie; else beside the inputs; no others are shown",
+        help="the folder that images may be read from (default: the folders of the inputs, and "
+        "DIR); others are not shown",
     )
 
 

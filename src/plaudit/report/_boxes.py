@@ -1,4 +1,4 @@
-"""Predicted and gold boxes, drawn over their image.
+"""Rows with an image and boxes in; pictures with the predicted and gold boxes drawn on them, out.
 
 answer "[12, 20, 110, 96]", gold "[10, 20, 100, 100]", image_path "images/kite.png"
 """
@@ -17,20 +17,20 @@ from PIL import Image, ImageDraw
 from plaudit import extract, images
 from plaudit.boxes import Corners, box_of, corners_of
 from plaudit.report._folder import IMAGE, Folder, Numbers
-from plaudit.report._passk import Array
-from plaudit.report._sample import even
+from plaudit.report._pass_at_k import Array
+from plaudit.report._sample import evenly_spaced
 
 PICTURES = 24
-_CANDIDATES = 96  # rows that are looked at, to find so many pictures
+_CANDIDATES = 96  # rows that are read to find that many pictures
 _SIDE = 480  # pixels of a picture's longer side
-_BOXES = 50  # that are drawn in one picture, of each kind
+_BOXES = 50  # of each kind, drawn in one picture at most
 _TEXT = 20_000  # characters; longer ones are not searched for boxes
 GOLD, PREDICTION = "#12a150", "#f5701a"
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image with boxes over it, as a data URI, and where it comes from."""
+    """An image with boxes drawn on it, as a data URI, and the row that it comes from."""
 
     place: int
     component: str
@@ -42,25 +42,25 @@ class Picture:
     golds: int
 
 
-def candidates(folder: Folder, numbers: Numbers) -> Array:
-    """The places of rows that may have boxes, even by value: none where there are no images."""
+def candidate_rows(folder: Folder, numbers: Numbers) -> Array:
+    """The places of rows that may have boxes, evenly by value; none if there are no images."""
     names = [name for name in folder.components if "iou" in name or "detect" in name]
     if folder.image is None:
         return np.zeros(0, np.int64)
     values = numbers.values[(names or folder.components)[0]]
-    return even(np.argsort(values, kind="stable"), _CANDIDATES)
+    return evenly_spaced(np.argsort(values, kind="stable"), _CANDIDATES)
 
 
 def pictures_of(
     rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
 ) -> list[Picture]:
-    """The pictures of the rows that have boxes and an image, the worst first, and even by value.
+    """The pictures of rows that have boxes and an image, the worst first, evenly by value.
 
-    folders: where images may lie, and where relative paths of them start
+    folders: where images may be read from, and what relative paths are relative to
     """
     drawn = list(_pictures(rows, folders))
     drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.place))
-    return [drawn[at] for at in even(np.arange(len(drawn)), PICTURES).tolist()]
+    return [drawn[at] for at in evenly_spaced(np.arange(len(drawn)), PICTURES).tolist()]
 
 
 def _pictures(
@@ -95,17 +95,17 @@ def boxes_in(text: str | None) -> list[Corners]:
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """An image, made no larger than a picture, and the size that it had."""
+class Thumbnail:
+    """An image, scaled down to the size of a picture, and its original size."""
 
     image: Image.Image
     size: tuple[int, int]
 
 
-def open_image(entry: Any, folders: Sequence[Path]) -> Opened | None:
-    """The image that an `image_path` names; None where there is none that may and can be read."""
+def open_image(entry: Any, folders: Sequence[Path]) -> Thumbnail | None:
+    """The image that an `image_path` names; None if it may not or cannot be read."""
     if isinstance(entry, str) and entry.startswith("["):
-        entry = extract.json_items(entry)  # a list that stands in a column of text
+        entry = extract.json_items(entry)  # a list in a column of text
     try:
         source = images.source_of(entry)
         if not isinstance(source, str | bytes):
@@ -115,17 +115,17 @@ def open_image(entry: Any, folders: Sequence[Path]) -> Opened | None:
         return None
 
 
-def _thumbnail(source: str | bytes, folders: Sequence[Path]) -> Opened:
+def _thumbnail(source: str | bytes, folders: Sequence[Path]) -> Thumbnail:
     with images.only_below(*folders), images.opened(source) as image:
         size = image.size
         image.draft("RGB", (_SIDE * 2, _SIDE * 2))
         small = image.convert("RGB")
     small.thumbnail((_SIDE, _SIDE))
-    return Opened(small, size)
+    return Thumbnail(small, size)
 
 
-def drawn_over(opened: Opened, preds: list[Corners], golds: list[Corners]) -> Image.Image:
-    """The image with boxes over it: the gold ones solid, the predicted ones dashed."""
+def drawn_over(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) -> Image.Image:
+    """The image with boxes drawn on it: gold ones solid, predicted ones dashed."""
     image, (width, height) = opened.image, opened.size
     across, down = image.width / width, image.height / height
     pen = ImageDraw.Draw(image)
@@ -134,7 +134,7 @@ def drawn_over(opened: Opened, preds: list[Corners], golds: list[Corners]) -> Im
         for boxes, colour, dash in ((golds, GOLD, 0), (preds, PREDICTION, 9))
         for box in boxes
     ]
-    # White lines below keep both visible on any image, and all of them are below all colours.
+    # White lines under all the coloured ones keep both kinds visible on any image.
     for line in (line for lines, _, _ in scaled for line in lines):
         pen.line(line, fill="white", width=5)
     for lines, colour, dash in scaled:
@@ -176,7 +176,7 @@ def _dashes(line: _Line, dash: int) -> Iterator[_Line]:
 
 
 def data_uri(image: Image.Image) -> str:
-    """The image as a JPEG that can stand in a page.
+    """The image as a JPEG in a data URI.
 
     >>> data_uri(Image.new("RGB", (2, 2)))[:23]
     'data:image/jpeg;base64,'

@@ -1,6 +1,6 @@
-"""Vega, Vega-Lite and Vega-Embed as one script, which the page carries with it.
+"""Vega, Vega-Lite and Vega-Embed bundled as one script, which is part of the page.
 
-To put it together takes seconds and holds the interpreter: so another process does it meanwhile.
+Bundling takes seconds and blocks the interpreter, so another process does it at the same time.
 """
 
 import subprocess
@@ -19,7 +19,7 @@ sys.stdout.buffer.write(vl_convert.javascript_bundle(sys.argv[1]).encode())
 
 @contextmanager
 def bundling() -> Iterator[Callable[[], str]]:
-    """Start to put the script together; what is given waits for it and returns it."""
+    """Start to bundle the script; the function that is yielded waits for it and returns it."""
     child = subprocess.Popen(
         [sys.executable, "-P", "-c", _CODE, _SNIPPET],
         stdout=subprocess.PIPE,

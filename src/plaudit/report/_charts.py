@@ -1,6 +1,7 @@
-"""The charts, made of aggregates alone: Vega-Lite for the page, and PNGs of the same.
+"""A summary in, charts out: Vega-Lite for the page, and PNGs of the same.
 
-Each chart fills the width that it is given; colours come from a theme, light or dark.
+They are made from aggregates only. Each chart fills the width of its place on the page; colours
+come from a theme, light or dark.
 """
 
 import re
@@ -10,7 +11,7 @@ from typing import Any
 import altair as alt
 import vl_convert
 
-from plaudit.report._passk import AtK
+from plaudit.report._pass_at_k import AtK
 from plaudit.report._summary import Bin, LengthBin, Share, Summary
 
 Spec = dict[str, Any]
@@ -35,7 +36,7 @@ _OTHER_STATUS = "#6b7280"
 class Chart:
     """A chart, the name of its file, and what it shows in a sentence.
 
-    filter: what a click on a bar filters the rows by, a component or "status"; None for nothing
+    filter: the component by which a click on a bar filters the rows; None: a click does nothing
     """
 
     name: str
@@ -45,7 +46,7 @@ class Chart:
 
 
 def charts_of(summary: Summary) -> list[Chart]:
-    """Every chart that has something to show."""
+    """Every chart for which there is data."""
     bins = {"total": summary.total_bins, **summary.bins}
     charts = [
         Chart(
@@ -75,13 +76,13 @@ def charts_of(summary: Summary) -> list[Chart]:
 
 
 def _file_name(place: int, name: str) -> str:
-    """A name for a file: the component's, without what a file system may not like."""
+    """A file name: the component's, without characters that a file system may not allow."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-") or "component"
     return f"component-{place:02}-{plain}" if place else "total"
 
 
 def theme(dark: bool) -> Spec:
-    """The colours and letters of every chart.
+    """The colours and fonts of every chart.
 
     >>> theme(dark=True)["background"]
     'transparent'
@@ -116,12 +117,12 @@ def png_of(chart: Chart) -> bytes:
     spec = {**chart.spec, "title": chart.title, "width": _PNG_WIDTH, "background": "white"}
     padding = {"left": 16, "right": 16, "top": 16, "bottom": 16}
     config = theme(dark=False) | {"padding": padding, "background": "white"}
-    # No data is fetched, whatever a name in it looks like.
+    # Nothing is fetched, even if a name looks like an address.
     return vl_convert.vegalite_to_png(spec, scale=2.0, config=config, allowed_base_urls=[])
 
 
 def histogram_chart(bins: list[Bin]) -> Spec:
-    """A bar a bin; values that are few stand side by side."""
+    """One bar per bin; if there are few distinct values, one bar per value."""
     rows = [{"low": b.low, "high": b.high, "rows": b.count, "value": _short(b.low)} for b in bins]
     tip = [alt.Tooltip("rows:Q", format=",")]
     axis = alt.Axis(tickCount=4, format="~s")
@@ -137,7 +138,7 @@ def histogram_chart(bins: list[Bin]) -> Spec:
 
 
 def shares_chart(shares: list[Share]) -> Spec:
-    """A bar a share of right completions; the two ends have no signal, and are quiet."""
+    """One bar per share of right completions; the two ends, without signal, are grey."""
     rows = [
         {
             "share": share.label,
@@ -163,7 +164,7 @@ def shares_chart(shares: list[Share]) -> Spec:
 
 
 def at_k_chart(at_k: list[AtK]) -> Spec:
-    """Two lines over k."""
+    """pass@k and maj@k as two lines over k."""
     rows = [
         {"k": at.k, "measure": measure, "value": value, "groups": at.groups}
         for measure, of in (("pass@k", "passed"), ("maj@k", "majority"))
@@ -181,7 +182,7 @@ def at_k_chart(at_k: list[AtK]) -> Spec:
 
 
 def length_chart(bins: list[LengthBin], unit: str) -> Spec:
-    """The mean over the length, within the middle half."""
+    """The mean total over the length, in a band from the first to the third quartile."""
     rows = [
         {
             "length": (b.low + b.high) / 2,
@@ -211,7 +212,7 @@ def length_chart(bins: list[LengthBin], unit: str) -> Spec:
 
 
 def correlation_chart(names: list[str], matrix: list[list[float | None]]) -> Spec:
-    """A square a pair."""
+    """One square per pair of components."""
     rows = [
         {"a": a, "b": b, "r": r, "shown": _correlation_text(r)}
         for a, line in zip(names, matrix, strict=True)
@@ -276,9 +277,9 @@ def _names(**more: Any) -> alt.Axis:
 
 
 def _spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
-    """As wide as its place on the page."""
+    """The specification of a chart that is as wide as its place on the page."""
     spec: Spec = chart.properties(width="container", height=height).to_dict()
-    spec.pop("config", None)  # the theme's part
+    spec.pop("config", None)  # the theme sets that
     return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 

@@ -1,6 +1,7 @@
-"""A scored folder, read without holding its texts.
+"""A scored folder in; the numbers of all its rows, and the texts of some, out.
 
-Numbers are read whole, some hundred bytes a row; texts only of the rows that are asked for.
+All numbers are held in memory, some hundred bytes per row; texts only of the rows that are asked
+for.
 """
 
 import json
@@ -19,24 +20,24 @@ import pyarrow.parquet as pq
 
 from plaudit.completions import text_of
 from plaudit.extract import json_items
-from plaudit.report._passk import NO_ANSWER, Array
+from plaudit.report._pass_at_k import NO_ANSWER, Array
 from plaudit.scoring import InputError, ScoredFolder, open_scored
 
 TOKENS = "completion_ids"
 IMAGE = "image_path"
 
-# By which names a column goes; those that the run itself names come first.
+# Common names of the columns; a name that the run itself gives comes first.
 _COMPLETION = ("completion", "response", "output", "text")
 _PROMPT = ("prompt", "problem", "question", "query")
 _GOLD = ("solution", "answer", "gold", "ground_truth", "target")
 
 _NEEDED = ("row_id", "group_id", "total", "status", "explanation")
-_EXAMPLES = 20  # of the rows that were rejected
+_EXAMPLES = 20  # of rejected rows
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
-    """The rows that the run could not read: how many, and the first of them."""
+class RejectedRows:
+    """The rows that the run rejected: how many, and the first of them."""
 
     count: int
     examples: list[dict[str, Any]]
@@ -44,7 +45,7 @@ class Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A scored folder, checked: which column is which; None where there is none."""
+    """A scored folder, checked, and the names of some of its columns; None if it has none."""
 
     scored: ScoredFolder
     completion: str | None
@@ -61,12 +62,12 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What the numbers of a run are, an entry a row; NaN stands for None.
+    """The numbers of a run, with one entry per row; NaN stands for None.
 
-    groups, statuses: places in group_names and in status_names
-    lengths: in `unit`, tokens where the run has them, else characters
-    right: 1 and 0 by the component that decides what is right; NaN where it does not say
-    answers: by the same component; equal ones have the same number
+    groups, statuses: indices in group_names and in status_names
+    lengths: in `unit`: tokens if the run has them, else characters
+    right: 1 or 0 by the component that decides what is right; NaN if it does not say
+    answers: a number for each answer by the same component; equal answers have the same number
     component_statuses: how many rows have a status, by (component, status)
     golds_in_part: how many rows have a gold of which only a part was read
     """
@@ -88,10 +89,10 @@ class Numbers:
 
 
 def open_folder(directory: Path) -> Folder:
-    """The scored folder at a path; raises InputError where it is none."""
+    """The scored folder at a path; raises InputError if it is not one."""
     scored = open_scored(directory)
     if not scored.parts:
-        raise InputError(f"{directory} has no part-*.parquet: did `plaudit score` write rows?")
+        raise InputError(f"{directory} has no part-*.parquet: `plaudit score` wrote no rows there")
     run, columns = scored.run, scored.columns(*_NEEDED, *scored.components)
     _check_explained(scored)
 
@@ -109,25 +110,25 @@ def open_folder(directory: Path) -> Folder:
 
 
 def _check_explained(scored: ScoredFolder) -> None:
-    """Raise where the run does not say which rows are right: it cannot be guessed from values."""
+    """Raise if the run does not say which rows are right: values alone do not tell."""
     for part in scored.parts:
         kind = pq.read_schema(part).field("explanation").type
         known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()
         if missing := sorted({"right", "gold_in_part"} - known):
             raise InputError(
-                f"{part} was written by an earlier plaudit: its explanations have no "
+                f"{part} was written by an earlier version of plaudit: its explanations have no "
                 f"{' and no '.join(missing)}; score the table again, with --overwrite"
             )
 
 
-def deciding(folder: Folder, wanted: str | None) -> str | None:
-    """The component that says what is right; None where none does.
+def right_component(folder: Folder, wanted: str | None) -> str | None:
+    """The component that says which rows are right; None if none does.
 
-    That is the one that is wanted, else the first whose name contains "accuracy", else the first.
+    That is `wanted`, if given; else the first whose name contains "accuracy", else the first.
     """
     names = folder.components
     if wanted is not None and wanted not in names:
-        raise InputError(f"no component is called {wanted!r}; there are {', '.join(names)}")
+        raise InputError(f"no component is called {wanted!r}; the run has {', '.join(names)}")
     saying: set[str] = set()
     for _, batch in folder.scored.batches(["explanation"]):
         entries = _explained(batch["explanation"]).entries
@@ -139,14 +140,14 @@ def deciding(folder: Folder, wanted: str | None) -> str | None:
     if wanted is not None and wanted not in saying:
         others = f"choose {' or '.join(known)}, or " if known else ""
         raise InputError(
-            f"{wanted} does not say which rows are right: {others}give it `right = 1.0`, or "
-            "whichever value is enough, in the recipe, and score the table again"
+            f"{wanted} does not say which rows are right: {others}add `right = 1.0` (the value "
+            "from which on a row is right) to it in the recipe, and score the table again"
         )
     return wanted or next((n for n in known if "accuracy" in n), known[0] if known else None)
 
 
 def _column_of(argument: str, recipe: object) -> object:
-    """The column that a recipe takes an argument from, where it says so."""
+    """The column that a recipe reads an argument from, if it says so."""
     try:
         columns = tomllib.loads(str(recipe)).get("columns")
     except tomllib.TOMLDecodeError:
@@ -154,11 +155,11 @@ def _column_of(argument: str, recipe: object) -> object:
     return columns.get(argument) if isinstance(columns, dict) else None
 
 
-def rejected_of(directory: Path) -> Rejected:
-    """What `_rejected.jsonl` holds; a line that is broken itself counts, too."""
+def rejected_rows(directory: Path) -> RejectedRows:
+    """The rows in `_rejected.jsonl`; a line that is not JSON counts as well."""
     file = directory / "_rejected.jsonl"
     if not file.is_file():
-        return Rejected(0, [])
+        return RejectedRows(0, [])
     count = 0
     examples: list[dict[str, Any]] = []
     with file.open(encoding="utf-8", errors="replace") as lines:
@@ -167,7 +168,7 @@ def rejected_of(directory: Path) -> Rejected:
                 count += 1
                 if len(examples) < _EXAMPLES:
                     examples.append(_rejected_example(line))
-    return Rejected(count, examples)
+    return RejectedRows(count, examples)
 
 
 def _rejected_example(line: str) -> dict[str, Any]:
@@ -220,7 +221,7 @@ def numbers_of(folder: Folder, correct: str | None) -> Numbers:
 
 
 def rows_at(folder: Folder, places: Array) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows at these places, counted over all parts, in order: each with its place."""
+    """The rows at these places (indices over all parts), in order, each with its place."""
     texts = filter(None, (folder.completion, folder.prompt, folder.gold, folder.image))
     wanted = list(dict.fromkeys([*_NEEDED, *folder.components, *texts]))
     places = np.sort(places)
@@ -235,7 +236,7 @@ def rows_at(folder: Folder, places: Array) -> Iterator[tuple[int, dict[str, Any]
 
 
 class _Codes:
-    """Numbers for names, in the order in which they are met."""
+    """Numbers for names, in the order of their first occurrence."""
 
     def __init__(self) -> None:
         self._known: dict[str, int] = {}
@@ -274,7 +275,7 @@ def _characters(column: pa.Array | None, rows: int) -> Array:
 
 
 def completion_text(value: Any) -> str:
-    """The text of a completion; what is none, such as a null, is shown as it is.
+    """The text of a completion; anything else is shown as Python prints it, and None as "".
 
     >>> completion_text('[{"role": "assistant", "content": "It is 4."}]'), completion_text(4)
     ('It is 4.', '4')
@@ -286,7 +287,7 @@ def completion_text(value: Any) -> str:
 
 
 def prompt_text(value: Any) -> str:
-    """The text of a prompt; of messages, what each says, with its role where there are several.
+    """The text of a prompt; if it is several messages, each with its role.
 
     >>> prompt_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
     'system: Be brief.\\n\\nuser: Hi'
@@ -301,7 +302,7 @@ def prompt_text(value: Any) -> str:
 
 
 def _messages(value: Any) -> list[dict[str, Any]] | None:
-    """Messages, also where they were written as JSON, because other rows of the column are text."""
+    """Messages, even if they were written as JSON because other rows of the column are text."""
     if isinstance(value, str) and value.startswith("[{"):
         value = json_items(value)
     is_list = isinstance(value, list) and len(value) > 0
@@ -310,7 +311,7 @@ def _messages(value: Any) -> list[dict[str, Any]] | None:
 
 @dataclass(frozen=True, slots=True)
 class _Explained:
-    """The explanations of a batch, flat: an entry a component of a row."""
+    """The explanations of a batch, flattened: one entry per row and component."""
 
     rows: Array
     entries: pa.StructArray
@@ -335,21 +336,22 @@ def _golds_in_part(explained: _Explained) -> int:
 def _right_and_answers(
     explained: _Explained, component: str | None, rows: int
 ) -> tuple[Array, Array]:
-    """What is right, and a number for each row's answer. Right ones equal one another: 1."""
+    """Whether each row is right, and a number for its answer; all right answers have number 1."""
     right, answers = np.full(rows, np.nan), np.full(rows, NO_ANSWER, np.int64)
     mine = pc.fill_null(pc.equal(pc.struct_field(explained.entries, "component"), component), False)
     at = explained.rows[_array(mine)]
     entries = explained.entries.filter(mine)
     right[at] = _floats(pc.struct_field(entries, "right"))
     texts = pc.struct_field(entries, "answer").dictionary_encode()
-    numbers = np.array([_number(t) for t in texts.dictionary.to_pylist()] or [NO_ANSWER], np.int64)
+    known = [_answer_number(text) for text in texts.dictionary.to_pylist()]
+    numbers = np.array(known or [NO_ANSWER], np.int64)
     answers[at] = numbers[_array(texts.indices.fill_null(0))]
     answers[at[_array(texts.is_null())]] = NO_ANSWER
     answers[right == 1] = 1
     return right, answers
 
 
-def _number(answer: str) -> int:
-    """A number that depends on the text alone, so that it need not be kept; never 0 or 1."""
+def _answer_number(answer: str) -> int:
+    """A number that depends only on the text, so that no text has to be kept; never 0 or 1."""
     digest = blake2b(" ".join(answer.split()).encode("utf-8", "replace"), digest_size=7).digest()
     return int.from_bytes(digest, "big") + 2

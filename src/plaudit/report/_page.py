@@ -1,7 +1,7 @@
-"""The page: one HTML file with all that it needs in it.
+"""Summary, charts, pictures and rows in; one HTML file out, with everything that it needs.
 
-What a model wrote is never markup: Jinja escapes what stands in the page, and the rows travel as
-compressed JSON that the script puts into the page as text alone. A content security policy allows
+What a model wrote is never markup: Jinja escapes what it puts into the page, and the rows are
+compressed JSON, which the script puts into the page as text only. A content security policy allows
 the two scripts of the page by their hashes, and no request at all.
 """
 
@@ -20,20 +20,20 @@ from markupsafe import Markup
 
 from plaudit.report._boxes import Picture
 from plaudit.report._charts import Chart, theme
-from plaudit.report._folder import Folder, Numbers, Rejected, completion_text, prompt_text
+from plaudit.report._folder import Folder, Numbers, RejectedRows, completion_text, prompt_text
 from plaudit.report._sample import CUT, LONGEST, Sample, cut, json_number
 from plaudit.report._summary import Summary
 from plaudit.scores import STATUSES
 
-_PROMPT, _REASON = 4000, 2000  # characters, where the whole text is there
-_CUT_PROMPT, _CUT_REASON = 300, 160  # and where it is not
+_PROMPT, _REASON = 4000, 2000  # characters, in rows with their whole text
+_CUT_PROMPT, _CUT_REASON = 300, 160  # and in the others
 _LINE = 220  # characters of a text in a list
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """All that the page shows but the rows of its table."""
+    """All that the page shows, except the rows of its table."""
 
     folder: Folder
     numbers: Numbers
@@ -41,12 +41,12 @@ class Content:
     sample: Sample
     charts: list[Chart]
     pictures: list[Picture]
-    rejected: Rejected
+    rejected: RejectedRows
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A row in short, for the lists of the page."""
+class RowExcerpt:
+    """The beginning of a row's texts, for the lists of the page."""
 
     row: int
     prompt: str
@@ -56,12 +56,12 @@ class Line:
 
 def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: str) -> str:
     """The page as HTML; `rows` are those of its table, each with its place."""
-    table, lines = _Table(content.folder), {}
-    pointed_at = _pointed_at(content)
+    table, excerpts = _Table(content.folder), {}
+    referenced = _referenced(content)
     for place, row in rows:
         table.add(row, int(content.numbers.lengths[place]), place in content.sample.full)
-        if place in pointed_at:
-            lines[place] = _line(content.folder, row)
+        if place in referenced:
+            excerpts[place] = _excerpt(content.folder, row)
     scripts = [_script(vega), _script(_file("page.js"))]
     return (
         _environment()
@@ -71,7 +71,7 @@ def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: 
             summary=content.summary,
             signal=content.summary.signal,
             groups=content.summary.groups,
-            lines=lines,
+            excerpts=excerpts,
             statuses=_in_order(content.summary.statuses),
             charts={chart.name: chart for chart in content.charts},
             component_charts=_component_charts(content),
@@ -88,7 +88,7 @@ def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: 
 
 
 def _in_order(statuses: Mapping[str, int]) -> dict[str, int]:
-    """The statuses, the best first, and then those that are not plaudit's own."""
+    """The statuses, best first, then any that are not plaudit's own."""
     known = [status for status in reversed(STATUSES) if status in statuses]
     return {status: statuses[status] for status in dict.fromkeys([*known, *statuses])}
 
@@ -100,9 +100,9 @@ def _component_charts(content: Content) -> list[tuple[str, Any, Chart | None]]:
     return [(name, spread, by_filter.get(name)) for name, spread in spreads.items()]
 
 
-def _pointed_at(content: Content) -> set[int]:
+def _referenced(content: Content) -> set[int]:
     sample, first = content.sample, content.summary.groups.first
-    groups = [*sample.hardest, *sample.contested, *sample.flat]
+    groups = [*sample.hardest, *sample.contested, *sample.without_signal]
     examples = [place for places in sample.examples.values() for place in places]
     return {
         *examples,
@@ -111,10 +111,10 @@ def _pointed_at(content: Content) -> set[int]:
     }
 
 
-def _line(folder: Folder, row: dict[str, Any]) -> Line:
+def _excerpt(folder: Folder, row: dict[str, Any]) -> RowExcerpt:
     explained = row["explanation"] or []
     bad = [entry for entry in explained if entry["status"] == row["status"]] or explained
-    return Line(
+    return RowExcerpt(
         row["row_id"],
         _one_line(prompt_text(_value(row, folder.prompt))),
         _one_line(completion_text(_value(row, folder.completion)), from_end=True),
@@ -123,7 +123,7 @@ def _line(folder: Folder, row: dict[str, Any]) -> Line:
 
 
 def _one_line(text: str, from_end: bool = False) -> str:
-    """The text on one line; of a long one, its beginning or its end."""
+    """The text on one line; if it is long, its beginning or its end."""
     # Cut twice: a text may be long, and so may its white space.
     text = text[-4 * _LINE :] if from_end else text[: 4 * _LINE]
     line = " ".join(text.split())
@@ -137,7 +137,7 @@ def _value(row: dict[str, Any], column: str | None) -> Any:
 
 
 class _Table:
-    """The rows of the page's table, by columns; texts that repeat are kept once."""
+    """The rows of the page's table, by column; texts that repeat are stored once."""
 
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
@@ -186,13 +186,13 @@ class _Table:
 
 
 def _packed(data: Any) -> str:
-    """JSON, compressed, in letters that mean nothing in HTML."""
+    """JSON, compressed, in base64, which needs no escaping in HTML."""
     raw = json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
     return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
 
 
 def _json(data: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it ends the element."""
+    """JSON for a script element: nothing in it can end the element."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
@@ -202,7 +202,7 @@ def _spec(chart: Chart) -> dict[str, Any]:
 
 
 def _script(code: str) -> str:
-    """Code that can stand in a script element; in a string, \\/ is / to JavaScript."""
+    """Code for a script element; in a string, JavaScript reads \\/ as /."""
     return re.sub("</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
 
 
@@ -233,14 +233,14 @@ def _environment() -> Environment:
 
 
 def _printable(value: Any) -> Any:
-    """Text without what HTML cannot hold: control characters and halves of surrogate pairs."""
+    """Text without what HTML cannot hold: control characters and lone surrogates."""
     if not isinstance(value, str) or isinstance(value, Markup):
         return value
     return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", value)
 
 
 def _number(value: float | None) -> str:
-    """A number for a person; a dash where there is none.
+    """A number for a person; a dash if there is none.
 
     >>> _number(0.12345), _number(12345.6), _number(-0.0), _number(None)
     ('0.123', '12,346', '0', '–')
@@ -252,7 +252,7 @@ def _number(value: float | None) -> str:
 
 
 def _percent(part: float, whole: float = 1.0) -> str:
-    """A share for a person; what is not quite none or all does not look it.
+    """A share for a person; 0% and 100% only where it is exactly none or all.
 
     >>> _percent(1, 3), _percent(0.9999), _percent(1, 10**6), _percent(0, 0)
     ('33.3%', '99.9%', '<0.1%', '–')

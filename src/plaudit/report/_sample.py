@@ -1,6 +1,7 @@
-"""Which rows are put on the page, and of which the whole text: always the same ones.
+"""The numbers of a run in; which rows the page shows, and which with their whole text, out.
 
-First those that the page points at, then those in trouble, then the others, even by total.
+The same run gives the same rows: first those that the page refers to, then those in trouble, then
+the others, evenly by total.
 """
 
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from plaudit.report._folder import Numbers
-from plaudit.report._passk import Array
+from plaudit.report._pass_at_k import Array
 from plaudit.report._summary import Groups, Summary
 from plaudit.scores import TOLD, TROUBLE
 
@@ -17,24 +18,24 @@ PROMPTS = 10  # the hardest and the most contested
 FLAT_GROUPS = 50  # groups without signal that are listed
 EXAMPLES = 5  # of each status
 LONGEST = 20_000  # characters of one completion
-FULL_TEXT = 8_000_000  # characters of completions that are there in full
-CUT = 400  # characters of the others
+FULL_TEXT = 8_000_000  # characters of all completions that are shown in full
+CUT = 400  # characters of each of the others
 
-_OF_A_GROUP = 16  # rows of a group that the page points at
+_OF_A_GROUP = 16  # rows of a group that the page refers to
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The places of the rows on the page, and what the page points at.
+    """The places of the rows on the page, and the groups and examples that the page refers to.
 
-    full: the places of the rows whose whole text is there
+    full: the places of the rows that are shown with their whole text
     """
 
     places: Array
     full: set[int]
     hardest: list[int]
     contested: list[int]
-    flat: list[int]
+    without_signal: list[int]
     examples: dict[str, list[int]]
 
 
@@ -45,15 +46,15 @@ def sample_of(numbers: Numbers, summary: Summary, rows: int, pictured: list[int]
     examples = _examples(numbers)
     members = [_members(numbers, group) for group in dict.fromkeys([*hardest, *contested])]
     shown = [np.array(places, np.int64) for places in examples.values()]
-    flat = np.flatnonzero(groups.flat & (groups.rows > 0))[:FLAT_GROUPS]
-    pointed_at = np.concatenate([pictured, *shown, *members, groups.first[flat]]).astype(np.int64)
-    order = _in_order(numbers, pointed_at, rows)
+    flat = np.flatnonzero(groups.without_signal & (groups.rows > 0))[:FLAT_GROUPS]
+    referenced = np.concatenate([pictured, *shown, *members, groups.first[flat]]).astype(np.int64)
+    order = _in_order(numbers, referenced, rows)
     return Sample(
         places=order,
         full=_with_full_text(numbers.characters, order),
         hardest=hardest,
         contested=contested,
-        flat=flat.tolist(),
+        without_signal=flat.tolist(),
         examples=examples,
     )
 
@@ -65,13 +66,13 @@ def _hardest(groups: Groups) -> list[int]:
 
 
 def _contested(groups: Groups) -> list[int]:
-    uneven = np.flatnonzero(~groups.flat)
+    uneven = np.flatnonzero(~groups.without_signal)
     order = np.lexsort((uneven, -groups.variance[uneven]))
     return [int(group) for group in uneven[order[:PROMPTS]]]
 
 
 def _examples(numbers: Numbers) -> dict[str, list[int]]:
-    """The first rows of each status but `scored`, the worst status first."""
+    """The first rows of each status except `scored`, the worst status first."""
     codes = {status: code for code, status in enumerate(numbers.status_names)}
     return {
         status: np.flatnonzero(numbers.statuses == codes[status])[:EXAMPLES].tolist()
@@ -84,18 +85,18 @@ def _members(numbers: Numbers, group: int) -> Array:
     return np.flatnonzero(numbers.groups == group)[:_OF_A_GROUP]
 
 
-def _in_order(numbers: Numbers, pointed_at: Array, rows: int) -> Array:
-    """The places of `rows` rows, the most wanted first."""
+def _in_order(numbers: Numbers, referenced: Array, rows: int) -> Array:
+    """The places of `rows` rows, the most important first."""
     bad = [code for code, name in enumerate(numbers.status_names) if name in TROUBLE]
     troubled = np.isin(numbers.statuses, bad)
     places = np.arange(len(numbers.row_ids))
     by_total = np.lexsort((places, numbers.totals))
-    first = _distinct(pointed_at)[:rows]
+    first = _distinct(referenced)[:rows]
     chosen = np.zeros(len(places), np.bool_)
     chosen[first] = True
     parts = [first]
     for pool in (places[troubled], by_total[~troubled[by_total]]):
-        more = even(pool[~chosen[pool]], rows - int(chosen.sum()))
+        more = evenly_spaced(pool[~chosen[pool]], rows - int(chosen.sum()))
         chosen[more] = True
         parts.append(_spread_out(more))
     return np.concatenate(parts)
@@ -105,10 +106,10 @@ def _distinct(places: Array) -> Array:
     return np.array(list(dict.fromkeys(places.tolist())), np.int64)
 
 
-def even(pool: Array, count: int) -> Array:
-    """So many of a pool, evenly spaced, from its first to its last.
+def evenly_spaced(pool: Array, count: int) -> Array:
+    """`count` entries of a pool, evenly spaced from its first to its last.
 
-    >>> even(np.arange(10), 4)
+    >>> evenly_spaced(np.arange(10), 4)
     array([0, 3, 6, 9])
     """
     if count >= len(pool):
@@ -117,7 +118,7 @@ def even(pool: Array, count: int) -> Array:
 
 
 def _spread_out(pool: Array) -> Array:
-    """The same places in an order of which every beginning is spread over the whole."""
+    """The same places, in an order of which each prefix is spread over the whole."""
     golden = (np.arange(len(pool)) * 0.6180339887498949) % 1.0
     return pool[np.argsort(golden, kind="stable")]
 
@@ -128,9 +129,9 @@ def _with_full_text(characters: Array, order: Array) -> set[int]:
 
 
 def cut(text: str, most: int) -> tuple[str, int, str]:
-    """The beginning of a text, how much of its middle was left out, and its end.
+    """The beginning of a text, how many characters were left out, and the end of it.
 
-    The end is longer: that is where the answer is.
+    The end is longer, since it usually has the answer.
 
     >>> cut("abcdefghij", 4), cut("short", 9)
     (('a', 6, 'hij'), ('short', 0, ''))
@@ -142,5 +143,5 @@ def cut(text: str, most: int) -> tuple[str, int, str]:
 
 
 def json_number(value: Any) -> float | None:
-    """A number for the page: six digits after the point; None where it is none or not finite."""
+    """A number for the page, rounded to six decimals; None if it is None or not finite."""
     return round(float(value), 6) if value is not None and np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""What the numbers of a run say: spreads, histograms, groups, lengths, correlations.
+"""The numbers of a run in; spreads, histograms, groups, lengths and correlations out.
 
 Everything here is a pure function of arrays; NaN stands for None, a row that was skipped.
 """
@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from plaudit.report._folder import Numbers
-from plaudit.report._passk import Array, AtK, at_k
+from plaudit.report._pass_at_k import Array, AtK, at_k
 from plaudit.scores import TROUBLE
 
-_FEW_VALUES = 12  # with no more different values, a histogram has a bar for each
-_OF_EACH = 5  # and so many rows of each on average
+_FEW_VALUES = 12  # with at most so many distinct values, a histogram has a bar for each
+_OF_EACH = 5  # if each has at least so many rows on average
 _BINS = 24
 _LENGTH_BINS = 16
-_SAME = 1e-9  # totals that differ by no more are the same: the rest is rounding
+_SAME = 1e-9  # totals that differ by no more than this are equal: the rest is rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How values are spread; all but the counts are None where there is no value."""
+    """How values are distributed; all but the counts are None if there is no value."""
 
     count: int
     missing: int
@@ -36,7 +36,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """How many values lie from `low` to `high`; the two are the same where it is one value."""
+    """How many values are between `low` and `high`, which are equal for a bin of one value."""
 
     low: float
     high: float
@@ -45,7 +45,10 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many groups have about this share of right completions; mixed: some, but not all."""
+    """How many groups have this share of right completions.
+
+    mixed: whether some completions of such a group are right, but not all
+    """
 
     label: str
     count: int
@@ -54,7 +57,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class LengthBin:
-    """The totals of the rows of one length, `low` to `high`: their mean and middle half."""
+    """The totals of rows with a length from `low` to `high`: their mean and quartiles."""
 
     low: float
     high: float
@@ -66,16 +69,18 @@ class LengthBin:
 
 @dataclass(frozen=True, slots=True)
 class Groups:
-    """The groups, an entry each: rows, rows with a total, rows that can be right, right ones.
+    """The groups; each array has one entry per group.
 
-    mean, variance, low, high: of the totals; NaN where there is none
+    rows, scored: how many rows, and how many with a total
+    decided, right: how many rows are known to be right or wrong, and how many are right
+    mean, variance, low, high: of the totals; NaN if there is none
     first: the place of the first row
     """
 
     names: list[str]
     rows: Array
     scored: Array
-    judged: Array
+    decided: Array
     right: Array
     mean: Array
     variance: Array
@@ -84,18 +89,18 @@ class Groups:
     first: Array
 
     @property
-    def flat(self) -> Array:
+    def without_signal(self) -> Array:
         """Whether a group's totals are all the same: GRPO learns nothing from it."""
-        # NaN compares as False: a group without totals is flat, too.
+        # NaN compares as False, so a group without totals is one as well.
         return ~(self.high - self.low > _SAME)
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """How many groups have no signal, by why."""
+    """How many groups have no signal, by reason."""
 
     groups: int
-    flat: int
+    without_signal: int
     all_right: int
     all_wrong: int
     single: int
@@ -104,12 +109,12 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the report shows besides the rows themselves."""
+    """All that the report shows, except the rows themselves."""
 
     correct: str | None
     rows: int
     right: int
-    judged: int
+    decided: int
     total: Spread
     total_bins: list[Bin]
     spreads: dict[str, Spread]
@@ -129,22 +134,22 @@ class Summary:
 
     @property
     def troubled(self) -> int:
-        """How many rows got their total because something went wrong on the way."""
+        """How many rows have a status that says that something went wrong."""
         return sum(self.statuses.get(status, 0) for status in TROUBLE)
 
 
 def summary_of(numbers: Numbers, correct: str | None) -> Summary:
-    """What the numbers say; a row is right where the component `correct` says so."""
-    judged = ~np.isnan(numbers.right)
+    """The summary of the numbers; `correct` is the component that says which rows are right."""
+    decided = ~np.isnan(numbers.right)
     right = numbers.right == 1
-    groups = groups_of(numbers, judged, right)
+    groups = groups_of(numbers, decided, right)
     columns = {**numbers.values, "total": numbers.totals, "length": numbers.lengths.astype(float)}
     counts = np.bincount(numbers.statuses, minlength=len(numbers.status_names)).tolist()
     return Summary(
         correct=correct,
         rows=len(numbers.row_ids),
         right=int(right.sum()),
-        judged=int(judged.sum()),
+        decided=int(decided.sum()),
         total=spread_of(numbers.totals),
         total_bins=histogram(numbers.totals),
         spreads={name: spread_of(values) for name, values in numbers.values.items()},
@@ -152,7 +157,7 @@ def summary_of(numbers: Numbers, correct: str | None) -> Summary:
         groups=groups,
         signal=signal_of(groups),
         right_shares=right_shares(groups),
-        at_k=at_k(numbers.groups[judged], right[judged], numbers.answers[judged]),
+        at_k=at_k(numbers.groups[decided], right[decided], numbers.answers[decided]),
         unit=numbers.unit,
         lengths=by_length(numbers.lengths, numbers.totals),
         length=spread_of(numbers.lengths.astype(float)),
@@ -165,7 +170,7 @@ def summary_of(numbers: Numbers, correct: str | None) -> Summary:
 
 
 def spread_of(values: Array) -> Spread:
-    """How values are spread, those that are finite.
+    """How the finite values are distributed.
 
     >>> spread_of(np.array([0.0, 1.0, np.nan]))  # doctest: +ELLIPSIS
     Spread(count=2, missing=1, mean=0.5, std=0.5, low=0.0, quartile1=0.25, median=0.5, ...)
@@ -184,7 +189,7 @@ def spread_of(values: Array) -> Spread:
 
 
 def histogram(values: Array) -> list[Bin]:
-    """A bin for each value where they are few and come again, else bins of equal width.
+    """A bin for each value if there are few distinct ones, else bins of equal width.
 
     >>> histogram(np.array([0.0, 1.0, 1.0, np.nan]))
     [Bin(low=0.0, high=0.0, count=1), Bin(low=1.0, high=1.0, count=2)]
@@ -201,20 +206,20 @@ def histogram(values: Array) -> list[Bin]:
 
 
 def _edges(low: float, high: float) -> Array:
-    """Edges at round numbers, so many that there are about `_BINS` bins between them."""
-    width = high / _BINS - low / _BINS  # each its own: their difference may not be finite
+    """Edges at round numbers, with about `_BINS` bins between them."""
+    width = high / _BINS - low / _BINS  # divided first: the difference may not be finite
     if not 1e-300 < width < 1e300:
         return np.unique(np.linspace(low / _BINS, high / _BINS, _BINS + 1) * _BINS)
     power = 10.0 ** np.floor(np.log10(width))
     step = next(step for step in (1, 2, 2.5, 5, 10) if step * power >= width * 0.999) * power
     first, last = np.floor(low / step), np.ceil(high / step)
     edges = np.arange(first, last + 1) * step
-    # Values that differ in their last digits only may fall between the edges.
+    # Values that differ only in their last digits may fall between the edges.
     covers = bool(np.all(np.diff(edges) > 0)) and edges[0] <= low and edges[-1] >= high
     return edges if covers else np.unique(np.linspace(low, high, _BINS + 1))
 
 
-def groups_of(numbers: Numbers, judged: Array, right: Array) -> Groups:
+def groups_of(numbers: Numbers, decided: Array, right: Array) -> Groups:
     """The statistics of each group."""
     many, at = len(numbers.group_names), numbers.groups
     scored = ~np.isnan(numbers.totals)
@@ -229,7 +234,7 @@ def groups_of(numbers: Numbers, judged: Array, right: Array) -> Groups:
         names=numbers.group_names,
         rows=np.bincount(at, minlength=many),
         scored=counts,
-        judged=np.bincount(at[judged], minlength=many),
+        decided=np.bincount(at[decided], minlength=many),
         right=np.bincount(at[right], minlength=many),
         mean=mean,
         variance=variance,
@@ -246,34 +251,34 @@ def _extreme(choose: Any, at: Array, totals: Array, many: int) -> Array:
 
 
 def signal_of(groups: Groups) -> Signal:
-    """How many groups have no signal, by the first reason that holds."""
-    flat = groups.flat
+    """How many groups have no signal, by the first reason that applies."""
+    flat = groups.without_signal
     single = flat & (groups.scored < 2)
-    judged = flat & ~single & (groups.judged > 0)
-    all_right = judged & (groups.right == groups.judged)
-    all_wrong = judged & (groups.right == 0)
+    decided = flat & ~single & (groups.decided > 0)
+    all_right = decided & (groups.right == groups.decided)
+    all_wrong = decided & (groups.right == 0)
     otherwise = flat & ~(single | all_right | all_wrong)
     parts = (flat, all_right, all_wrong, single, otherwise)
     return Signal(len(groups.names), *(int(part.sum()) for part in parts))
 
 
 def right_shares(groups: Groups) -> list[Share]:
-    """How many groups have which share of right completions.
+    """How many groups have each share of right completions.
 
-    By single completions where all groups have as many, and few; else by tenths. None and all are
-    apart, whatever the size of a group.
+    By number of completions if all groups are of one small size, else by tenths. None and all have
+    bars of their own, whatever the size of a group.
     """
-    some = groups.judged > 0
+    some = groups.decided > 0
     if not some.any():
         return []
-    right, judged = groups.right[some], groups.judged[some]
-    size = int(judged[0])
-    if size <= _FEW_VALUES and bool(np.all(judged == size)):
+    right, decided = groups.right[some], groups.decided[some]
+    size = int(decided[0])
+    if size <= _FEW_VALUES and bool(np.all(decided == size)):
         labels, places = [f"{step}/{size}" for step in range(size + 1)], right
     else:
         tenths = [f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10)]
-        labels, places = ["none", *tenths, "all"], 1 + 10 * right // judged
-        places = np.where(right == 0, 0, np.where(right == judged, len(labels) - 1, places))
+        labels, places = ["none", *tenths, "all"], 1 + 10 * right // decided
+        places = np.where(right == 0, 0, np.where(right == decided, len(labels) - 1, places))
     counts = np.bincount(places, minlength=len(labels)).tolist()
     last = len(labels) - 1
     return [
@@ -283,7 +288,7 @@ def right_shares(groups: Groups) -> list[Share]:
 
 
 def by_length(lengths: Array, totals: Array) -> list[LengthBin]:
-    """The totals by length: bins that hold about as many rows each."""
+    """The totals by length, in bins with about equally many rows."""
     scored = np.isfinite(totals)
     lengths, totals = lengths[scored], totals[scored]
     if not len(lengths):
@@ -300,7 +305,7 @@ def by_length(lengths: Array, totals: Array) -> list[LengthBin]:
 
 
 def _length_starts(lengths: Array) -> Array:
-    """Where the second and each further bin begins."""
+    """Where each bin begins, from the second on."""
     distinct = np.unique(lengths)
     if len(distinct) <= _LENGTH_BINS:
         return distinct[1:]
@@ -309,7 +314,7 @@ def _length_starts(lengths: Array) -> Array:
 
 
 def correlation(columns: list[Array]) -> list[list[float | None]]:
-    """Pearson's correlation of each pair, over the rows that have both; None where one is constant.
+    """Pearson's correlation of each pair, over the rows that have both; None if one is constant.
 
     >>> correlation([np.array([0.0, 1.0, 2.0]), np.array([5.0, 3.0, 1.0])])
     [[1.0, -1.0], [-1.0, 1.0]]

@@ -1,4 +1,4 @@
-"""From a scored folder to the files of its report."""
+"""A scored folder in, the files of its report out."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,10 +8,10 @@ from plaudit.report import _boxes, _charts, _page
 from plaudit.report._bundle import bundling
 from plaudit.report._folder import (
     Folder,
-    deciding,
     numbers_of,
     open_folder,
-    rejected_of,
+    rejected_rows,
+    right_component,
     rows_at,
 )
 from plaudit.report._sample import sample_of
@@ -21,7 +21,7 @@ from plaudit.report._summary import summary_of
 def write(directory: Path, out: Path, rows: int, correct: str | None, images: Path | None) -> Path:
     """Write the page and the charts into `out`; return the path of the page."""
     folder = open_folder(directory)
-    decides = deciding(folder, correct)
+    decides = right_component(folder, correct)
     with bundling() as script:
         content = _content(folder, decides, rows, images)
         out.mkdir(parents=True, exist_ok=True)
@@ -39,7 +39,7 @@ def _content(folder: Folder, correct: str | None, rows: int, images: Path | None
     numbers = numbers_of(folder, correct)
     summary = summary_of(numbers, correct)
     pictures = _boxes.pictures_of(
-        rows_at(folder, _boxes.candidates(folder, numbers)),
+        rows_at(folder, _boxes.candidate_rows(folder, numbers)),
         _image_folders(folder) if images is None else [images],
     )
     return _page.Content(
@@ -49,12 +49,12 @@ def _content(folder: Folder, correct: str | None, rows: int, images: Path | None
         sample=sample_of(numbers, summary, rows, [picture.place for picture in pictures]),
         charts=_charts.charts_of(summary),
         pictures=pictures,
-        rejected=rejected_of(folder.scored.path),
+        rejected=rejected_rows(folder.scored.path),
     )
 
 
 def _image_folders(folder: Folder) -> list[Path]:
-    """Where images may lie: beside an input, or in the folder itself."""
+    """Where images may be read from: the folders of the inputs, and the scored folder."""
     inputs = folder.scored.run.get("inputs")
     found = [
         Path(str(entry.get("path", "")) if isinstance(entry, Mapping) else str(entry))

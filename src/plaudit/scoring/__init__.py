@@ -5,12 +5,12 @@
 
     score_table([Path("rollouts.jsonl")], load("trl-math"), Path("scored"))
 
-Memory does not grow with the table, a run that was killed goes on where it stopped, and the result
-is the same whatever the engine and however often it was stopped.
+Memory does not grow with the table, a run that was killed can be resumed, and the result is the
+same whatever the engine and however often the run was stopped.
 """
 
 try:
-    import pyarrow  # noqa: F401  # said here in words, and not by one of the modules below
+    import pyarrow  # noqa: F401  # checked first, for a better message than the modules below give
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         "plaudit.scoring needs pyarrow: pip install 'plaudit[score]'", name=missing.name
@@ -18,8 +18,8 @@ except ModuleNotFoundError as missing:
 
 from plaudit.scoring._command import add_arguments, run
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
+from plaudit.scoring._folder import ScoredFolder, open_scored
 from plaudit.scoring._score_table import score_table
-from plaudit.scoring._scored import ScoredFolder, open_scored
 from plaudit.scoring._summary import ScoreSummary
 
 __all__ = [

@@ -1,8 +1,8 @@
-"""Blocks of records -> chunks. A chunk is what one task scores and one part of the output holds.
+"""Blocks of records in, chunks out: what one task scores, and one part of the output holds.
 
 Which rows a chunk has depends on the input alone, never on the engine or on how many workers there
 are. The first chunks are small, so that a small table keeps every core busy and the first parts
-come soon; they grow, so that a large table has few parts.
+are written soon; they grow, so that a large table has few parts.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,26 +12,26 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from plaudit.scoring._blocks import Block, Broken
 from plaudit.scoring._columns import is_list
 from plaudit.scoring._inputs import InputFile
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._readers import blocks_of
-from plaudit.scoring._records import parsed
+from plaudit.scoring._records import Block, UnreadableRecord, parsed
 
-FEWEST_ROWS, MOST_ROWS = 256, 4096
+MIN_ROWS, MAX_ROWS = 256, 4096
 GROWS_EVERY = 8  # chunks, to twice the rows
-MOST_BYTES = 16 << 20
-SIZES = {"from": FEWEST_ROWS, "to": MOST_ROWS, "doubled_every": GROWS_EVERY, "bytes": MOST_BYTES}
+MAX_BYTES = 16 << 20
+SIZES = {"from": MIN_ROWS, "to": MAX_ROWS, "doubled_every": GROWS_EVERY, "bytes": MAX_BYTES}
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some records, and where they stand among all.
+    """Some records, and their place among all.
 
+    number: of the chunk, from 0, and of the part that is made from it
     first_row, first_record: the numbers of the first completion and of the first record
-    rows: how many completions each record of each block has; what cannot be read counts as one
-    read: how many bytes of the input it takes
+    rows: how many completions each record of each block has; one that cannot be read counts as one
+    read: how many bytes of the input it is made from
     """
 
     number: int
@@ -46,36 +46,38 @@ class Chunk:
         return replace(self, blocks=tuple(block.packed() for block in self.blocks))
 
 
-def most_rows(number: int) -> int:
-    """How many rows a chunk may have.
+def max_rows(number: int) -> int:
+    """How many rows the chunk of this number has at most.
 
-    >>> [most_rows(number) for number in (0, 7, 8, 1000)]
+    >>> [max_rows(number) for number in (0, 7, 8, 1000)]
     [256, 256, 512, 4096]
     """
-    return min(MOST_ROWS, FEWEST_ROWS << min(number // GROWS_EVERY, 32))
+    return min(MAX_ROWS, MIN_ROWS << min(number // GROWS_EVERY, 32))
 
 
 def chunks_of(files: Sequence[InputFile], plan: Plan, limit: int | None) -> Iterator[Chunk]:
-    """The chunks of the inputs, one after the other, of the first `limit` records."""
-    packing = _Packing()
+    """The chunks of the inputs, in order; of the first `limit` records, if that is given."""
+    builder = _ChunkBuilder()
     for number, file in enumerate(files):
         read = 0
-        for block in _limited(blocks_of(file, number), limit, packing):
-            yield from packing.add(block, _rows_of(block, plan), block.read - read)
+        for block in _limited(blocks_of(file, number), limit, builder):
+            yield from builder.add(block, _completion_counts(block, plan), block.read - read)
             read = block.read
-        packing.read += file.size - read
-    yield from packing.rest()
+        builder.read += file.size - read
+    yield from builder.flush()
 
 
-def _limited(blocks: Iterable[Block], limit: int | None, packing: "_Packing") -> Iterator[Block]:
+def _limited(
+    blocks: Iterable[Block], limit: int | None, builder: "_ChunkBuilder"
+) -> Iterator[Block]:
     for block in blocks:
-        left = len(block) if limit is None else limit - packing.records
+        left = len(block) if limit is None else limit - builder.records
         if left <= 0:
             return
         yield block.cut(0, left) if left < len(block) else block
 
 
-def _rows_of(block: Block, plan: Plan) -> Sequence[int]:
+def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
     if not plan.listed:
         return [1] * len(block)
     if isinstance(block.records, list):
@@ -87,12 +89,12 @@ def _rows_of(block: Block, plan: Plan) -> Sequence[int]:
     return [max(1, length or 0) for length in lengths.to_pylist()]
 
 
-def _completions_in(record: dict[str, Any] | Broken, column: str) -> int:
+def _completions_in(record: dict[str, Any] | UnreadableRecord, column: str) -> int:
     value = record.get(column) if isinstance(record, dict) else None
     return max(1, len(value)) if isinstance(value, list) else 1
 
 
-class _Packing:
+class _ChunkBuilder:
     """The chunk that is being filled."""
 
     def __init__(self) -> None:
@@ -104,7 +106,7 @@ class _Packing:
         self._rows = self._bytes = 0
 
     def add(self, block: Block, counts: Sequence[int], read: int) -> Iterator[Chunk]:
-        """Take a block's records, and give the chunks that they fill."""
+        """Add a block's records, and yield the chunks that they fill."""
         sizes = block.sizes()
         start = 0
         while start < len(block):
@@ -115,7 +117,7 @@ class _Packing:
             self.read += read * end // len(block) - read * start // len(block)
             start = end
             if self._is_full():
-                yield from self.rest()
+                yield from self.flush()
 
     def _end(self, counts: Sequence[int], sizes: Sequence[int], start: int) -> int:
         end = start
@@ -126,10 +128,10 @@ class _Packing:
         return end
 
     def _is_full(self) -> bool:
-        return self._rows >= most_rows(self._number) or self._bytes >= MOST_BYTES
+        return self._rows >= max_rows(self._number) or self._bytes >= MAX_BYTES
 
-    def rest(self) -> Iterator[Chunk]:
-        """The chunk as it stands, if anything is in it."""
+    def flush(self) -> Iterator[Chunk]:
+        """Yield the chunk as it is, if it has any records, and begin the next."""
         if not self._blocks:
             return
         yield Chunk(
@@ -147,7 +149,7 @@ class _Packing:
         self._rows = self._bytes = self.read = 0
 
 
-def first_rows(chunk: Chunk) -> Iterator[list[int]]:
+def first_row_ids(chunk: Chunk) -> Iterator[list[int]]:
     """For each block, the number of each record's first completion among all completions."""
     start = chunk.first_row
     for counts in chunk.rows:

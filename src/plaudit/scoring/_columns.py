@@ -1,9 +1,12 @@
-"""Which type a column has in the output, and arrays of it.
+"""Python values -> Arrow columns of the output, and Arrow rows of an input -> Python values.
 
-JSON says no types, so a column gets one from the first rows. The type holds for the whole run. What
-is of several types from the start is text: strings as they are, all else as JSON. A later value
-that does not fit is left null and kept, with its column's name, in the column `other_values`; a row
-is never lost to that.
+JSON has no types, so a column gets one from the first rows. The type holds for the whole run. A
+column that has several types from the start is text: strings as they are, all else as JSON. A later
+value that does not fit is left null and kept, with its column's name, in the column `other_values`;
+a row is never lost to that.
+
+The other way, Python has no nanoseconds and no year 10000. What it cannot represent, a reward gets
+as text; times are cut to microseconds. The output has the column as it was.
 """
 
 import json
@@ -13,24 +16,24 @@ from typing import Any
 
 import pyarrow as pa
 
-# What goes wrong where values are not of one type, too large for it, or no UTF-8.
+# What Arrow raises for values that are of several types, or too large for theirs.
 _MISFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
-_WIDEST = 100  # dictionaries with more keys than that, all told, are data: they are kept as text
+_WIDEST = 100  # with more keys than this in all, dictionaries are data, and are kept as text
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the input as it is in the output.
 
-    source: the input's name of it
-    apart: it holds a list a record, of which each completion gets its own
-    text: it is text because its values are of several types
+    source: its name in the input
+    exploded: whether each record has a list, of which each completion gets its own entry
+    text: whether it is text because its values are of several types
     """
 
     name: str
     source: str
     type: pa.DataType
-    apart: bool = False
+    exploded: bool = False
     text: bool = False
 
     def kind(self) -> str:
@@ -43,7 +46,7 @@ class Column:
 
 
 def type_of(values: Sequence[Any]) -> pa.DataType | None:
-    """The type that all these values have; None where there is none.
+    """The type that all these values have; None if there is none.
 
     >>> type_of([1, None, 2.5]), type_of([1, "one"]), type_of([None])
     (DataType(double), None, None)
@@ -58,7 +61,7 @@ def type_of(values: Sequence[Any]) -> pa.DataType | None:
 
 
 def _width(kind: pa.DataType) -> int:
-    """How many names there are in a type, all told."""
+    """How many names there are in a type, at all levels."""
     inside = [kind.field(i).type for i in range(kind.num_fields)]
     return len(inside) + sum(map(_width, inside))
 
@@ -74,7 +77,7 @@ def is_list(kind: pa.DataType) -> bool:
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
-    """The type without unknowns inside: what is always null so far is taken for text."""
+    """The type, with text in place of what has only been null so far."""
     if pa.types.is_null(kind):
         return pa.string()
     if pa.types.is_list(kind):
@@ -104,7 +107,7 @@ def fits(found: pa.DataType, kind: pa.DataType) -> bool:
 
 
 def array_of(values: Sequence[Any], column: Column) -> tuple[pa.Array, list[int]]:
-    """The array of a column, and the places of what does not fit into it."""
+    """The array of a column, and the indices of the values that do not fit into it."""
     if column.text:
         values = [_as_text(value) for value in values]
     if (array := _array(values, column.type)) is not None:
@@ -130,12 +133,12 @@ def _as_text(value: Any) -> str | None:
 
 
 def _valid(value: Any) -> str | None:
-    """Text that can be written: half a character, such as a lone `\\ud83d`, is a question mark."""
+    """Text that can be written: a lone surrogate, such as `\\ud83d`, becomes a question mark."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
 
 
 def text_array(texts: Iterable[str | None]) -> pa.Array:
-    """An array of texts, each made valid where need be.
+    """An array of texts; lone surrogates become question marks.
 
     >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
     ['half a smile: ?', None]
@@ -145,3 +148,56 @@ def text_array(texts: Iterable[str | None]) -> pa.Array:
         return pa.array(texts, pa.string())
     except UnicodeEncodeError:
         return pa.array([_valid(text) for text in texts], pa.string())
+
+
+# What pyarrow raises for a date or a time zone that Python cannot represent.
+_UNKNOWN = (ValueError, OverflowError, KeyError)
+
+
+def python_rows(table: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
+    """The rows as dictionaries.
+
+    >>> python_rows(pa.table({"at": pa.array([1_500], pa.timestamp("ns"))}))
+    [{'at': datetime.datetime(1970, 1, 1, 0, 0, 0, 1)}]
+    """
+    columns = [_values(column) for column in table.columns]
+    rows = zip(*columns, strict=True) if columns else [()] * len(table)
+    return [dict(zip(table.schema.names, row, strict=True)) for row in rows]
+
+
+def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
+    if "[ns" not in str(column.type):  # with pandas installed, these would be pandas' own types
+        try:
+            return list(column.to_pylist())
+        except _UNKNOWN:
+            pass
+    return [_value(one) for one in column]
+
+
+def _value(one: pa.Scalar) -> Any:
+    if not one.is_valid:
+        return None
+    if isinstance(one, pa.StructScalar):
+        return {name: _value(one[name]) for name in one}
+    if isinstance(one, pa.MapScalar):
+        return [(_value(item["key"]), _value(item["value"])) for item in one.values]
+    if isinstance(one, pa.ListScalar):
+        return [_value(item) for item in one.values]
+    if isinstance(one, pa.DictionaryScalar):
+        return _value(one.value)
+    return _time(one) if pa.types.is_temporal(one.type) else one.as_py()
+
+
+def _time(one: pa.Scalar) -> Any:
+    try:
+        return one.cast(_with_microseconds(one.type), safe=False).as_py()
+    except _UNKNOWN:
+        return str(one.cast(pa.string()).as_py())
+
+
+def _with_microseconds(kind: pa.DataType) -> pa.DataType:
+    if getattr(kind, "unit", "") != "ns":
+        return kind
+    if pa.types.is_timestamp(kind):
+        return pa.timestamp("us", kind.tz)
+    return pa.duration("us") if pa.types.is_duration(kind) else pa.time64("us")

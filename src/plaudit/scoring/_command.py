@@ -1,26 +1,25 @@
-r"""`plaudit score`: the arguments, and what is printed."""
+"""`plaudit score`: arguments in; a scored folder, a summary and an exit code out."""
 
 import argparse
 import sys
 from pathlib import Path
 
 from plaudit.recipes import load
-from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
-from plaudit.scoring._folder import GO_ON
+from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import ENGINES, score_table
 from plaudit.scoring._summary import ScoreSummary
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130
 
 ABOUT = """\
-Score a table of rollouts with a recipe, into a folder of Parquet parts with all the input's
-columns plus one for each reward, the total, the status and the explanation.
+Score a table of rollouts with a recipe. The result is a folder of Parquet files with all columns of
+the input, plus one for each reward, the total, the status and the explanation.
 
 INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, or a
 Hugging Face dataset saved to disk. A row holds one completion, or a list of them.
 
-Stopped in any way, the run goes on when the same command is given again. Rows that cannot be scored
-go to DIR/_rejected.jsonl, with line and reason.
+However a run was stopped, the same command resumes it. Rows that cannot be scored are written to
+DIR/_rejected.jsonl, each with its line and the reason.
 """
 
 EXAMPLES = """\
@@ -31,13 +30,13 @@ examples:
   plaudit score rollouts/ --recipe trl-math --out scored --engine ray --ray-address auto
 
 exit codes:
-  0 finished    1 stopped on the way: run it again    2 wrong usage or unreadable input
+  0 finished    1 stopped early: run it again    2 wrong usage or unreadable input
   3 finished, but rows were rejected (with --strict: stopped at the first)    130 interrupted
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what `plaudit score` takes.
+    """Add the arguments of `plaudit score` to a parser.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -47,10 +46,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("inputs", metavar="INPUT", nargs="+", type=Path, help="a file or folder")
-    parser.add_argument("--recipe", metavar="R", required=True, help="a preset, or a TOML file")
-    parser.add_argument("--out", metavar="DIR", required=True, type=Path, help="where to write")
-    parser.add_argument("--completions", metavar="COLUMN", help="which column the model wrote")
-    parser.add_argument("--group", metavar="COLUMN", help="which rows belong together")
+    parser.add_argument(
+        "--recipe", metavar="R", required=True, help="a preset such as trl-math, or a TOML file"
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", required=True, type=Path, help="the folder to write"
+    )
+    parser.add_argument(
+        "--completions",
+        metavar="COLUMN",
+        help="the column that the model wrote (default: completion or completions)",
+    )
+    parser.add_argument(
+        "--group",
+        metavar="COLUMN",
+        help="rows with the same value in this column are answers to one prompt "
+        "(default: prompt, problem or question)",
+    )
     parser.add_argument(
         "--column",
         metavar="ARG=COLUMN",
@@ -59,13 +71,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         help="read a reward's argument from this column, such as solution=answer",
     )
-    parser.add_argument("--limit", metavar="N", type=int, help="score only the first N rows")
+    parser.add_argument("--limit", metavar="N", type=int, help="score only the first N input rows")
     parser.add_argument("--strict", action="store_true", help="stop at the first rejected row")
-    parser.add_argument("--overwrite", action="store_true", help="start anew, whatever is in DIR")
-    parser.add_argument("--engine", choices=ENGINES, default="local", help="default: local")
-    parser.add_argument("--workers", metavar="N", type=int, help="default: one for each core")
-    parser.add_argument("--ray-address", metavar="A", help="of a Ray cluster; auto finds one")
-    parser.add_argument("--quiet", action="store_true", help="no progress and no summary")
+    parser.add_argument(
+        "--overwrite", action="store_true", help="start over: remove an earlier run from DIR"
+    )
+    parser.add_argument(
+        "--engine", choices=ENGINES, default="local", help="where to score (default: local)"
+    )
+    parser.add_argument(
+        "--workers", metavar="N", type=int, help="worker processes (default: one per core)"
+    )
+    parser.add_argument(
+        "--ray-address",
+        metavar="A",
+        help="the Ray cluster to use; auto finds one on this machine (default: $RAY_ADDRESS, "
+        "or a new one)",
+    )
+    parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
 
 
 def _mapping(text: str) -> tuple[str, str]:
@@ -76,7 +99,7 @@ def _mapping(text: str) -> tuple[str, str]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Score as the arguments say, and give the exit code.
+    """Score as the arguments say, and return the exit code.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -86,13 +109,13 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         summary = _scored(arguments)
     except InputError as error:
-        return _complain(WRONG, str(error))
+        return _fail(WRONG, str(error))
     except RejectedRowError as error:
-        return _complain(REJECTED, f"{error}. Stopped, as --strict says. Without it, it goes on.")
+        return _fail(REJECTED, f"{error}. Stopped because of --strict.")
     except StoppedError as error:
-        return _complain(STOPPED, str(error))
+        return _fail(STOPPED, str(error))
     except KeyboardInterrupt:
-        return _complain(INTERRUPTED, f"interrupted. {GO_ON}")
+        return _fail(INTERRUPTED, f"interrupted. {RESUME_HINT}")
     if not arguments.quiet:
         print(summary)
         rate = summary.rows / max(summary.seconds, 1e-9)
@@ -122,6 +145,6 @@ def _scored(arguments: argparse.Namespace) -> ScoreSummary:
     )
 
 
-def _complain(code: int, message: str) -> int:
+def _fail(code: int, message: str) -> int:
     print(f"plaudit: {message}", file=sys.stderr)
     return code

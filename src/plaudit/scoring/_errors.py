@@ -1,8 +1,24 @@
-"""Why a run does not start, or does not end. The command line makes exit codes of them."""
+"""The exceptions of a run, which the command line turns into exit codes; and what rewards raise,
+as text for a person.
+"""
+
+import re
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import plaudit.recipes
+
+RESUME_HINT = "What was written is kept: run the same command again to resume."
+RETRY_HINT = (
+    "When that is fixed, run the same command again; "
+    "with --overwrite, if parts were written by a reward that you have changed since."
+)
 
 
 class InputError(ValueError):
-    """What was given cannot be scored, or is no scored folder; the message says what to change.
+    """The input cannot be scored, or is not a scored folder; the message says what to change.
 
     >>> raise InputError("there is no rollouts.jsonl")
     Traceback (most recent call last):
@@ -12,20 +28,110 @@ class InputError(ValueError):
 
 
 class RejectedRowError(Exception):
-    """A row was rejected, and the run was told to be strict.
+    """A row was rejected in a strict run.
 
-    >>> raise RejectedRowError("rollouts.jsonl, line 7: it is no JSON")
+    >>> raise RejectedRowError("rollouts.jsonl, line 7: not JSON")
     Traceback (most recent call last):
     ...
-    plaudit.scoring._errors.RejectedRowError: rollouts.jsonl, line 7: it is no JSON
+    plaudit.scoring._errors.RejectedRowError: rollouts.jsonl, line 7: not JSON
     """
 
 
 class StoppedError(Exception):
-    """The run could not go on: a full disk, workers that die. What was written is kept.
+    """The run had to stop: a full disk, workers that die. What was written is kept.
 
     >>> raise StoppedError("cannot write scored/part-00003.parquet: No space left on device")
     Traceback (most recent call last):
     ...
     plaudit.scoring._errors.StoppedError: cannot write scored/part-00003.parquet: No space left ...
     """
+
+
+# What a reward raises because of a row: the other rows of the batch can still be scored. Anything
+# else, such as an OSError or a RuntimeError, is not the fault of a row and stops the run.
+ROW_ERRORS = (
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RecursionError,
+)
+_FRAMES = 3  # how many of the last frames of a traceback are shown
+_RECIPES = str(Path(plaudit.recipes.__file__).parent)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """The error that every row of a chunk failed with.
+
+    kind: the exception's name and notes; rows that fail with the same error have the same kind
+    description: the exception and the end of its traceback
+    """
+
+    kind: str
+    description: str
+
+
+def common_failure(errors: Sequence[BaseException]) -> Failure | None:
+    """The failure that these errors have in common; None if they differ.
+
+    >>> common_failure([KeyError("a"), KeyError("b")]).kind
+    'KeyError'
+    >>> common_failure([KeyError("a"), ValueError("b")])
+    """
+    kinds = {" ".join([type(error).__name__, *notes_of(error)]) for error in errors}
+    return Failure(kinds.pop(), describe(errors[0])) if len(kinds) == 1 else None
+
+
+def reason_of(error: BaseException) -> str:
+    """Why a row was rejected, without its index, which in a batch of one row is always 0.
+
+    >>> reason_of(ValueError("solution 0 must be text"))
+    'solution must be text'
+    >>> reason_of(KeyError("name"))
+    "KeyError: 'name'"
+    """
+    if isinstance(error, ValueError | TypeError):
+        said = re.sub(r"^(\w+) 0\b", r"\1", _message_of(error))
+    else:
+        said = f"{type(error).__name__}: {_message_of(error)}"
+    return " ".join([said, *(f"({note})" for note in notes_of(error))])
+
+
+def describe(error: BaseException) -> str:
+    """The exception on one line, and below it the last lines of its traceback.
+
+    >>> try:
+    ...     int("four")
+    ... except ValueError as error:
+    ...     print(describe(error).splitlines()[0])
+    ValueError: invalid literal for int() with base 10: 'four'
+    """
+    if isinstance(error, SystemExit):
+        line = f"a reward called sys.exit({error.code if error.code is not None else ''})"
+    else:
+        line = f"{type(error).__name__}: {_message_of(error)}"
+    line = " ".join([line, *(f"({note})" for note in notes_of(error))])
+    frames = traceback.format_list(_inside(traceback.extract_tb(error.__traceback__))[-_FRAMES:])
+    return "\n".join([line, *"".join(frames).splitlines()])
+
+
+def _inside(frames: Sequence[traceback.FrameSummary]) -> Sequence[traceback.FrameSummary]:
+    """The frames inside the reward: those that lead to it are always the same."""
+    callers = [place for place, frame in enumerate(frames, 1) if _RECIPES in frame.filename]
+    return frames[max(callers, default=0) :]
+
+
+def notes_of(error: BaseException) -> list[str]:
+    """The notes of an exception, in one of which a recipe names the reward that raised it."""
+    return list(getattr(error, "__notes__", []))
+
+
+def _message_of(error: BaseException) -> str:
+    """The exception's message; a user's own class may fail even at that."""
+    try:
+        return str(error)
+    except Exception:
+        return "(it cannot be shown as text)"

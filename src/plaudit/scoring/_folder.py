@@ -1,38 +1,37 @@
-"""The folder that a run writes, so that a run that was killed at any moment can go on.
+"""The folder of a run: scored chunks in, files out; and the same folder, read again.
 
-    part-00000.parquet …   a part a chunk
+    part-00000.parquet …   one part for each chunk: row_id, group_id, the input's columns, a column
+                           for each component, total, status, explanation
     _run.json              what the run is: inputs, recipe, columns; counts, once it has finished
     _rejected.jsonl        the rows that were not scored, in the input's order, once it has finished
-    .progress/             until it has finished: what is to say of each part, files half written
+    .progress/             until it has finished: the counts of each part, unfinished files
 
-Names that begin with _ are no part of the table to who reads the folder as one, such as pandas.
-Each file is written under another name, made durable, and renamed. What is to say of a part is
-there before the part is, so a part that is there needs nothing more.
+Programs that read the folder as one table, such as pandas, ignore names that begin with _. Each
+file is written under another name, made durable, and renamed. The counts of a part are written
+before the part is, so a part that is there is complete: a run that was killed at any moment can be
+resumed.
 """
 
 import fcntl
 import json
 import os
 import shutil
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from plaudit.scores import STATUSES
-from plaudit.scoring._errors import InputError, StoppedError
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._score_chunk import ScoredChunk
-from plaudit.scoring._summary import ScoreSummary
+from plaudit.scoring._summary import RunCounts, ScoreSummary
 
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
-GO_ON = "What was written is kept: run the same command again, and it goes on."
-AGAIN = (
-    "When that is mended, run the same command again; "
-    "with --overwrite, if parts were written by a reward that you have changed since."
-)
-# What a run writes, and the files of a report of it; the names without _ are those of old.
+AT_ONCE = 1024  # rows that are held in memory with their texts
+# What a run writes, and the files of a report of it; earlier versions wrote the names without _.
 WRITTEN = (
     *("part-*.parquet", ".progress/part-*"),
     *("_run.json", "_rejected.jsonl"),
@@ -46,7 +45,7 @@ PAGE = (
 
 
 class OutputFolder:
-    """A folder that one run writes. `manifest` says what the run is."""
+    """A folder that one run writes. `manifest` says what is scored, and how."""
 
     def __init__(self, path: Path, manifest: Mapping[str, Any], overwrite: bool) -> None:
         self.path = path
@@ -60,7 +59,7 @@ class OutputFolder:
             self._lock = self._locked()
             if self._overwrite:
                 self._clear()
-            self._take()
+            self._begin_or_resume()
         except OSError as error:
             self.__exit__()
             raise InputError(f"cannot write to {self.path}: {error.strerror}") from error
@@ -78,7 +77,7 @@ class OutputFolder:
                 os.close(self._lock)
 
     def _locked(self) -> int:
-        """A lock that the system takes back when the process ends, however it ends."""
+        """A lock that the system releases when the process ends, however it ends."""
         self._progress.mkdir(parents=True, exist_ok=True)
         lock = os.open(self._progress / "lock", os.O_CREAT | os.O_RDWR)
         try:
@@ -86,7 +85,7 @@ class OutputFolder:
         except OSError as error:
             os.close(lock)
             if isinstance(error, BlockingIOError):
-                raise InputError(f"another run is writing to {self.path}") from error
+                raise InputError(f"another run is writing to {self.path} right now") from error
             raise
         return lock
 
@@ -99,27 +98,30 @@ class OutputFolder:
             with suppress(OSError):  # it is not there, or holds something else
                 (self.path / report).rmdir()
 
-    def _take(self) -> None:
-        """Begin a run here, or go on with the one that is here, if it is the same."""
-        earlier = self._earlier()
+    def _begin_or_resume(self) -> None:
+        """Begin a run here, or resume the one that is here, if it is the same."""
+        earlier = self._earlier_run()
         has_parts = next(self.path.glob("part-*.parquet"), None) is not None
         if earlier is None and has_parts:
-            raise InputError(f"{self.path} holds parts of no run: choose another, or --overwrite")
+            raise InputError(
+                f"{self.path} has part-*.parquet files but no _run.json: choose another folder, "
+                "or replace them with --overwrite"
+            )
         if earlier is None or not (has_parts or earlier.get("finished")):
             self._write("_run.json", _json({**self._manifest, "finished": False}))
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
-                f"{self.path} holds another run: {', '.join(differing)} differ; "
-                "choose another folder, or start anew with --overwrite"
+                f"{self.path} holds a different run: {', '.join(differing)} differ; "
+                "choose another folder, or start over with --overwrite"
             )
         self._manifest = earlier
         for number in range(earlier.get("parts", 0)):
             if not self._part(number).exists():
-                gone = f"{self._part(number)} is gone from a finished run"
-                raise InputError(f"{gone}: start anew, with --overwrite")
+                missing = f"{self._part(number)} is missing from a finished run"
+                raise InputError(f"{missing}: start over with --overwrite")
 
-    def _earlier(self) -> dict[str, Any] | None:
+    def _earlier_run(self) -> dict[str, Any] | None:
         try:
             run = json.loads((self.path / "_run.json").read_bytes())
         except FileNotFoundError:
@@ -130,47 +132,47 @@ class OutputFolder:
 
     @property
     def is_finished(self) -> bool:
-        """Whether the run has ended before."""
+        """Whether the run has finished before."""
         return bool(self._manifest.get("finished"))
 
     def has(self, number: int) -> bool:
         """Whether a part is there."""
-        return self._part(number).exists() and self._about(number).exists()
+        return self._part(number).exists() and self._counts_file(number).exists()
 
     def _part(self, number: int) -> Path:
         return self.path / f"part-{number:05}.parquet"
 
-    def _about(self, number: int) -> Path:
+    def _counts_file(self, number: int) -> Path:
         return self._progress / f"part-{number:05}.json"
 
-    def about(self, number: int) -> dict[str, Any]:
-        """What there is to say of a part that is there."""
-        about: dict[str, Any] = json.loads(self._about(number).read_bytes())
-        return about
+    def part_counts(self, number: int) -> dict[str, Any]:
+        """The counts of a part that is there, and its rejected rows."""
+        counts: dict[str, Any] = json.loads(self._counts_file(number).read_bytes())
+        return counts
 
     def add(self, scored: ScoredChunk) -> None:
         """Write a part."""
-        about = {
+        counts = {
             "rows": scored.rows,
             "statuses": scored.statuses,
             "values": scored.values,
             "golds_in_part": scored.golds_in_part,
             "rejected": [asdict(rejected) for rejected in scored.rejected],
         }
-        self._write_safely(f".progress/{self._about(scored.number).name}", _json(about))
+        self._write_safely(f".progress/{self._counts_file(scored.number).name}", _json(counts))
         self._write_safely(self._part(scored.number).name, scored.part)
 
     def finish(self, parts: int) -> None:
-        """All parts are there: write what is to say of the whole."""
-        counts = _Counts()
-        reports = (self.about(number) for number in range(parts))
-        lines = (json.dumps(row) + "\n" for about in reports for row in counts.add(about))
+        """All parts are there: write the rejected rows, and the counts of the whole run."""
+        whole = RunCounts()
+        each = (self.part_counts(number) for number in range(parts))
+        lines = (json.dumps(row) + "\n" for counts in each for row in whole.add(counts))
         self._write_safely("_rejected.jsonl", lines)
-        self._manifest |= {"finished": True, "parts": parts, **counts.results()}
+        self._manifest |= {"finished": True, "parts": parts, **whole.results()}
         self._write_safely("_run.json", _json(self._manifest))
 
     def summary(self, seconds: float) -> ScoreSummary:
-        """What came of the run, which has finished."""
+        """The results of the run, which has finished."""
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
@@ -181,22 +183,22 @@ class OutputFolder:
             self._write(name, content)
         except OSError as error:
             path = self.path / name
-            raise StoppedError(f"cannot write {path}: {error.strerror}. {GO_ON}") from error
+            raise StoppedError(f"cannot write {path}: {error.strerror}. {RESUME_HINT}") from error
 
     def _write(self, name: str, content: bytes | Iterator[str]) -> None:
         """Write a file that is there as a whole or not at all, even after a power cut."""
-        half = self._progress / f"{Path(name).name}.half"
+        unfinished = self._progress / f"{Path(name).name}.unfinished"
         try:
-            with half.open("wb") as file:
+            with unfinished.open("wb") as file:
                 if isinstance(content, bytes):
                     file.write(content)
                 else:
                     file.writelines(line.encode() for line in content)
                 file.flush()
                 os.fsync(file.fileno())
-            half.replace(self.path / name)
+            unfinished.replace(self.path / name)
         except OSError:
-            half.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
             raise
 
 
@@ -205,7 +207,7 @@ def _json(value: Any) -> bytes:
 
 
 def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What two runs do not have in common; where the inputs lie does not matter."""
+    """What two runs do not have in common; the folder that the inputs are in does not matter."""
 
     def known(run: Mapping[str, Any]) -> dict[str, Any]:
         inputs = [{**one, "path": Path(one["path"]).name} for one in run.get("inputs", [])]
@@ -215,35 +217,85 @@ def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     return [name for name in is_now if was.get(name) != is_now[name]]
 
 
-class _Counts:
-    """Sums over the parts, in their order: so that they are the same after any number of stops."""
+@dataclass(frozen=True, slots=True)
+class ScoredFolder:
+    """What a run wrote. `run` is what _run.json holds.
 
-    def __init__(self) -> None:
-        self._rows = self._rejected = self._golds_in_part = 0
-        self._statuses: Counter[str] = Counter()
-        self._values: dict[str, tuple[int, float]] = {}
+    >>> import tempfile
+    >>> from plaudit.recipes import load
+    >>> from plaudit.scoring import score_table
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> _ = (folder / "a.jsonl").write_text('{"completion": "<think>Hm.</think>", "solution": "4"}')
+    >>> _ = score_table([folder / "a.jsonl"], load("trl-reasoning"), folder / "scored")
+    >>> scored = open_scored(folder / "scored")
+    >>> scored.components
+    ('reasoning_accuracy_reward', 'think_format_reward')
+    >>> [batch.to_pylist() for _, batch in scored.batches(["row_id", "total"])]
+    [[{'row_id': 0, 'total': 1.0}]]
+    """
 
-    def add(self, about: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Count a part in, and give its rejected rows."""
-        rejected: list[dict[str, Any]] = about["rejected"]
-        self._rows += about["rows"]
-        self._rejected += len(rejected)
-        self._golds_in_part += about["golds_in_part"]
-        self._statuses.update(about["statuses"])
-        for name, (count, total) in about["values"].items():
-            so_far = self._values.get(name, (0, 0.0))
-            self._values[name] = so_far[0] + count, so_far[1] + total
-        return rejected
+    path: Path
+    parts: tuple[Path, ...]
+    components: tuple[str, ...]
+    run: Mapping[str, Any]
 
-    def results(self) -> dict[str, Any]:
-        means = {
-            name: {"rows": count, "mean": total / count if count else None}
-            for name, (count, total) in self._values.items()
-        }
-        return {
-            "rows": self._rows,
-            "rejected": self._rejected,
-            "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
-            "values": means,
-            "golds_in_part": self._golds_in_part,
-        }
+    def columns(self, *needed: str) -> list[str]:
+        """The names of its columns; raises InputError if a part lacks one that is needed."""
+        names: list[str] = []
+        for part in self.parts:
+            try:
+                names = pq.read_schema(part).names
+            except (OSError, pa.ArrowException) as error:
+                raise _unreadable(part, error) from error
+            for name in needed:
+                if name not in names:
+                    raise InputError(f"{part} has no column {name}: `plaudit score` writes one")
+        return names
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
+        """Its rows in order, with these columns; each batch with the part that it comes from."""
+        for part in self.parts:
+            try:
+                with pq.ParquetFile(part, pre_buffer=False) as file:
+                    for batch in file.iter_batches(AT_ONCE, columns=list(columns)):
+                        yield part, batch.select(columns)
+            except (OSError, pa.ArrowException) as error:
+                raise _unreadable(part, error) from error
+
+
+def open_scored(path: Path) -> ScoredFolder:
+    """The folder that a run wrote; raises InputError if it is not one.
+
+    >>> open_scored(Path("no-such-run"))
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.InputError: there is no folder no-such-run
+    """
+    if not path.is_dir():
+        raise InputError(f"there is no folder {path}")
+    run = _run(path)
+    components = run.get("components")
+    if not isinstance(components, list) or not components:
+        raise InputError(f"{path / '_run.json'} has no list of components")
+    parts = tuple(sorted(path.glob("part-*.parquet")))
+    return ScoredFolder(path, parts, tuple(map(str, components)), run)
+
+
+def _run(path: Path) -> dict[str, Any]:
+    file = path / "_run.json"
+    try:
+        run = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        is_old = (path / "run.json").exists()
+        old = "an earlier version of plaudit wrote it: score the table again, with --overwrite"
+        why = old if is_old else "it is not a folder that `plaudit score` wrote"
+        raise InputError(f"{path} has no _run.json: {why}") from error
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot read {file}: {error}") from error
+    if not isinstance(run, dict):
+        raise InputError(f"{file} must hold an object, got {type(run).__name__}")
+    return run
+
+
+def _unreadable(part: Path, error: Exception) -> InputError:
+    return InputError(f"cannot read {part}: {str(error).splitlines()[0]}")

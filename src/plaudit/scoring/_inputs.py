@@ -1,4 +1,4 @@
-"""What the user named -> the files to read, in order.
+"""What the user named -> the files to read, in order, and the bytes of each, decompressed.
 
 rollouts/            a.jsonl.gz, b.parquet, …   a folder: its tables, sorted by name
 saved/               dataset_info.json, state.json, data-00000-of-00002.arrow, …
@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
 
@@ -27,22 +29,27 @@ FORMATS = {
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 COMPRESSIBLE = ("jsonl", "json", "csv", "tsv")
 KNOWN = ".jsonl, .json, .csv, .tsv (each also .gz or .zst), .parquet or .arrow"
-NO_TABLES = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
+NOT_TABLES = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
 READ_TWICE = (
-    "an input is read more than once, so that a run can go on where it stopped; "
-    "write it to a file first, such as rollouts.jsonl, and name that"
+    "an input is read more than once, so that a run can be resumed; "
+    "write it to a file first, such as rollouts.jsonl, and pass that"
 )
 
-_SAMPLE = 1 << 16  # bytes of a file that are looked at in one place
+_SAMPLE = 1 << 16  # bytes of one sample for the fingerprint
 _SAMPLES = 64
+_SKIP = 1 << 20
+_STEPS = (4096, 1)  # bytes to read at a time, near where a file is damaged
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
     """A file to read.
 
-    name: the path as the user would write it; codec: how it is compressed, or ""
-    fingerprint: of its size and of samples of its bytes, so that a resumed run knows it again
+    name: the path as the user would write it
+    format: "jsonl", "json", "csv", "tsv", "parquet" or "arrow"
+    codec: "gzip", "zstd", or "" if it is not compressed
+    fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
+        recognises it
     """
 
     path: Path
@@ -54,10 +61,10 @@ class InputFile:
 
 
 def find_inputs(paths: Sequence[Path], out: Path) -> list[InputFile]:
-    """The files that the paths name; what is in the folder `out` is not among them."""
+    """The files that the paths name, without those in the folder `out`."""
     found = [file for path in paths for file in _tables_at(path, out)]
     if not found:
-        raise InputError("name at least one file or folder to score")
+        raise InputError("pass at least one file or folder to score")
     return [_input_file(path) for path in found]
 
 
@@ -73,12 +80,12 @@ def _tables_at(path: Path, out: Path) -> list[Path]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not tables:
-        raise InputError(f"{path} holds no table: expected {KNOWN}, or a saved dataset")
+        raise InputError(f"{path} has no table in it: expected {KNOWN}, or a saved dataset")
     return tables
 
 
 def _once(tables: Iterable[Path], folder: Path) -> list[Path]:
-    """The tables, each once: a link such as latest.jsonl is another name of what is there too."""
+    """The tables, each once: a link such as latest.jsonl may point to another of them."""
     inside = {path: path.resolve() for path in tables}
     first: dict[Path, Path] = {}
     for path, real in inside.items():
@@ -87,7 +94,7 @@ def _once(tables: Iterable[Path], folder: Path) -> list[Path]:
 
 
 def _tables_in(folder: Path, seen: set[Path]) -> Iterator[Path]:
-    """The tables of a folder. `seen` are folders to leave out: links may lead in a circle."""
+    """The tables of a folder. `seen` are folders to leave out: links may form a loop."""
     if (real := folder.resolve()) in seen:
         return
     seen.add(real)
@@ -100,7 +107,7 @@ def _tables_in(folder: Path, seen: set[Path]) -> Iterator[Path]:
         yield from sorted(folder.glob("part-*.parquet"))
     else:
         for path in sorted(folder.iterdir()):
-            if path.name.startswith((".", "_")) or path.name in NO_TABLES:
+            if path.name.startswith((".", "_")) or path.name in NOT_TABLES:
                 continue
             if path.is_dir():
                 yield from _tables_in(path, seen)
@@ -113,7 +120,7 @@ def _shards_of(folder: Path) -> Iterable[Path]:
     state = _json(folder / "state.json")
     if state.get("_indices_data_files") or state.get("_indices_files"):
         raise InputError(
-            f"{folder} was saved with a selection of rows beside it: "
+            f"{folder} was saved with an indices mapping (a selection of its rows): "
             "save it again after dataset.flatten_indices()"
         )
     return [folder / shard["filename"] for shard in state.get("_data_files", [])]
@@ -128,12 +135,12 @@ def _json(path: Path) -> dict[str, Any]:
     try:
         value = json.loads(path.read_bytes())
     except ValueError as error:
-        raise InputError(f"cannot read {path}: it is no JSON: {error}") from error
+        raise InputError(f"cannot read {path}: not JSON: {error}") from error
     return value if isinstance(value, dict) else {}
 
 
 def _format_of(path: Path) -> tuple[str, str]:
-    """The format and the codec that a name says; "" where it says none."""
+    """The format and the codec by the suffixes of a name; "" for none."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
     codec = CODECS.get(suffixes[-1], "") if suffixes else ""
     kind = suffixes[-2 if codec else -1 :][:1]
@@ -145,9 +152,9 @@ def _input_file(path: Path) -> InputFile:
     kind, codec = _format_of(path)
     try:
         if not path.is_file():
-            raise InputError(f"{path} is no regular file, but {_kind_of(path)}: {READ_TWICE}")
+            raise InputError(f"{path} is {_kind_of(path)}, not a regular file: {READ_TWICE}")
         if not kind:
-            raise InputError(f"cannot tell what {path} is by its name: expected {KNOWN}")
+            raise InputError(f"cannot tell the format of {path} from its name: expected {KNOWN}")
         size = path.stat().st_size
         return InputFile(path, str(path), kind, codec, size, _fingerprint(path, size))
     except OSError as error:
@@ -168,3 +175,57 @@ def _fingerprint(path: Path, size: int) -> str:
             file.seek(start)
             digest.update(file.read(_SAMPLE))
     return digest.hexdigest()
+
+
+class Decompressed:
+    """The decompressed bytes of a file, up to the last one that can be recovered.
+
+    If a file is cut off or damaged, Arrow's reader raises, and the bytes that it had decompressed
+    in that call are lost. Here the error is raised after those bytes.
+
+    raw: the file, opened; its position shows how much of it has been read
+    """
+
+    def __init__(self, file: InputFile, raw: BinaryIO) -> None:
+        self._file = file
+        self._stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), file.codec)
+        self._given = 0
+        self._error: OSError | None = None
+
+    def read(self, size: int) -> bytes:
+        """This many bytes, or fewer at the end; raises where the file cannot be read on."""
+        if self._error is not None:
+            raise self._error
+        try:
+            found: bytes = self._stream.read(size)
+        except OSError as error:
+            self._error = error
+            found = self._before_the_error(size)
+            if not found:
+                raise
+        self._given += len(found)
+        return found
+
+    def _before_the_error(self, size: int) -> bytes:
+        """The bytes from where the failed read began to where the file is damaged."""
+        found = b""
+        for step in _STEPS:
+            with pa.input_stream(str(self._file.path), compression=self._file.codec) as stream:
+                _skip(stream, self._given + len(found))
+                found += _until_error(stream, step, size - len(found))
+        return found
+
+
+def _skip(stream: Any, size: int) -> None:
+    while size > 0 and (skipped := stream.read(min(size, _SKIP))):
+        size -= len(skipped)
+
+
+def _until_error(stream: Any, step: int, most: int) -> bytes:
+    found = bytearray()
+    try:
+        while len(found) + step <= most:
+            found += stream.read(step)
+    except OSError:
+        pass  # `read` has kept it, and raises it the next time
+    return bytes(found)

@@ -1,6 +1,6 @@
-"""The local engine: worker processes on this machine, one a core.
+"""The local engine: chunks in, scored chunks out, by one worker process per core.
 
-A worker that dies is replaced, and its chunk is given out again.
+A worker that dies is replaced, and another worker gets its chunk.
 """
 
 import os
@@ -14,19 +14,18 @@ from multiprocessing.connection import Connection, wait
 
 from plaudit.processes import cores, start_python
 from plaudit.scoring._chunks import Chunk
-from plaudit.scoring._errors import StoppedError
-from plaudit.scoring._folder import AGAIN, GO_ON
+from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk
 
 ATTEMPTS = 3
-PATIENCE = 5.0  # seconds
+STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
 WORKER = "plaudit.scoring._worker"
 
 
 @dataclass(slots=True)
 class Task:
-    """A chunk, and how often a worker died on it."""
+    """A chunk, and how many workers died while they scored it."""
 
     chunk: Chunk
     deaths: int = 0
@@ -45,22 +44,22 @@ class Worker:
             unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: Task | None = None
-        self._greeting: Plan | None = plan
+        self._unsent_plan: Plan | None = plan
 
-    def give(self, task: Task) -> bool:
-        """Hand over a task, and say whether that went well."""
+    def send_task(self, task: Task) -> bool:
+        """Send a task, and return whether it was sent; the plan goes before the first."""
         self.task = task
         try:
-            if self._greeting is not None:
-                self.connection.send(self._greeting)
-                self._greeting = None
+            if self._unsent_plan is not None:
+                self.connection.send(self._unsent_plan)
+                self._unsent_plan = None
             self.connection.send(task.chunk.packed())
         except OSError:
-            return False  # it is gone, or has half of a message: it is of no more use
+            return False  # it has died, or received half of a message: it cannot be used any more
         return True
 
-    def take(self) -> "ScoredChunk | str | None":
-        """The result; None where the worker is dead."""
+    def receive(self) -> "ScoredChunk | str | None":
+        """The result, or the text of an error; None if the worker is dead."""
         try:
             result: ScoredChunk | str = self.connection.recv()
         except (EOFError, OSError):
@@ -68,16 +67,16 @@ class Worker:
         self.task = None
         return result
 
-    def hang_up(self) -> None:
-        """Let it know that there is no more to do."""
+    def close_connection(self) -> None:
+        """Close the connection, at which the worker exits."""
         self.connection.close()
 
-    def end(self, by_itself: bool) -> int:
-        """Make sure that it is gone, and say how it went; one that goes by itself is waited for."""
-        self.hang_up()
-        if by_itself:
+    def stop(self, wait_first: bool) -> int:
+        """Return its exit code, once it has ended: killed, or given time to exit by itself."""
+        self.close_connection()
+        if wait_first:
             with suppress(subprocess.TimeoutExpired):
-                return self.process.wait(PATIENCE)
+                return self.process.wait(STOP_TIMEOUT)
         self.process.kill()
         return self.process.wait()
 
@@ -85,7 +84,10 @@ class Worker:
 def score_locally(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None
 ) -> Generator[ScoredChunk]:
-    """The scored chunks, as they come; `workers` processes, or one a core."""
+    """The scored chunks, in the order in which they are done.
+
+    workers: how many processes; None: one per core
+    """
     pool = _Pool(plan, workers or cores())
     try:
         yield from pool.run(chunks)
@@ -105,11 +107,11 @@ class _Pool:
             self._hand_out()
             self._fill(chunks)
             busy = [worker.connection for worker in self._busy()]
-            for connection in wait(busy) if busy else ():  # none, where all have just died
+            for connection in wait(busy) if busy else ():  # none, if all have just died
                 worker = next(w for w in self._workers if w.connection is connection)
                 result = self._result_of(worker)
                 self._fill(chunks)
-                self._hand_out()  # first the worker, then the disk
+                self._hand_out()  # keep the worker busy while the caller writes
                 if result is not None:
                     yield result
 
@@ -124,62 +126,61 @@ class _Pool:
     def _hand_out(self) -> None:
         idle = [worker for worker in self._workers if worker.task is None]
         wanted = min(len(self._ready) - len(idle), self._size - len(self._workers))
-        idle += [self._started() for _ in range(wanted)]  # all at once: it takes a second
+        idle += [self._started() for _ in range(wanted)]  # all at once: each takes a second
         for worker in idle[: len(self._ready)]:
             task = self._ready.popleft()
-            if not worker.give(task):
-                self._bury(worker, task)
+            if not worker.send_task(task):
+                self._replace(worker, task)
 
     def _started(self) -> Worker:
         try:
             worker = Worker(self._plan)
         except OSError as error:
-            fewer = "try fewer --workers. " if self._size > 1 else ""
-            why = f"cannot start a worker: {error.strerror}"
-            raise StoppedError(f"{why}; {fewer}{GO_ON}") from error
+            fewer = " Try fewer --workers." if self._size > 1 else ""
+            why = f"cannot start a worker: {error.strerror}."
+            raise StoppedError(f"{why}{fewer} {RESUME_HINT}") from error
         self._workers.append(worker)
         return worker
 
     def _result_of(self, worker: Worker) -> ScoredChunk | None:
         task = worker.task
         assert task is not None
-        result = worker.take()
+        result = worker.receive()
         if result is None:
-            self._bury(worker, task)
+            self._replace(worker, task)
         elif isinstance(result, str):
-            rows = _rows_of(task.chunk, self._plan)
-            raise StoppedError(f"{rows} cannot be scored: {result}\n{AGAIN}")
+            rows = _lines_of(task.chunk, self._plan)
+            raise StoppedError(f"{rows} cannot be scored: {result}\n{RETRY_HINT}")
         return result
 
-    def _bury(self, worker: Worker, task: Task) -> None:
+    def _replace(self, worker: Worker, task: Task) -> None:
         self._workers.remove(worker)
-        code = worker.end(by_itself=True)  # a kill would hide what it died of
+        code = worker.stop(wait_first=True)  # a kill would hide the exit code that it died with
         task.deaths += 1
         if task.deaths >= ATTEMPTS:
             raise StoppedError(
-                f"{ATTEMPTS} workers died on {_rows_of(task.chunk, self._plan)}, the last "
-                f"{_last_words(code)}. {GO_ON}"
+                f"{ATTEMPTS} workers died while scoring {_lines_of(task.chunk, self._plan)}, "
+                f"the last {_how_it_ended(code)}. {RESUME_HINT}"
             )
         self._ready.appendleft(task)
 
     def close(self) -> None:
         for worker in self._workers:
-            worker.hang_up()
+            worker.close_connection()
         for worker in self._workers:
-            worker.end(by_itself=worker.task is None)
+            worker.stop(wait_first=worker.task is None)
 
 
-def _rows_of(chunk: Chunk, plan: Plan) -> str:
+def _lines_of(chunk: Chunk, plan: Plan) -> str:
     first, last = chunk.blocks[0], chunk.blocks[-1]
     ends = f"line {first.numbers[0]} of {plan.files[first.file]}", f"line {last.numbers[-1]}"
-    return f"{ends[0]} to {ends[1]}" + (
-        f" of {plan.files[last.file]}" if last.file != first.file else ""
-    )
+    file = f" of {plan.files[last.file]}" if last.file != first.file else ""
+    return f"{ends[0]} to {ends[1]}{file}"
 
 
-def _last_words(code: int) -> str:
+def _how_it_ended(code: int) -> str:
     if code == -9:
-        return "by signal 9: perhaps there is too little memory, then try fewer --workers"
+        return "by signal 9: if the machine ran out of memory, try fewer --workers"
     if code < 0:
         return f"by signal {-code}"
-    return f"with exit code {code}: something ended the process, such as os._exit in a reward"
+    return f"with exit code {code}: something such as os._exit in a reward ended the process"

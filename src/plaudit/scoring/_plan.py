@@ -1,7 +1,7 @@
-"""What a run will do, settled before it starts by a look at the first rows of each file.
+"""The inputs, a recipe and options -> a plan: what a run will do with each column.
 
-A plan depends on the inputs, the recipe and the options alone, so that a run that goes on where
-another stopped makes the same one. It is sent to every worker.
+It is made from the first rows of each file, before anything is scored. It depends on nothing else,
+so a run that is resumed makes the same plan. It is sent to every worker.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,14 +13,11 @@ import pyarrow as pa
 
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
-from plaudit.scoring._blocks import Block, Broken
-from plaudit.scoring._columns import Column, is_list, type_of
+from plaudit.scoring._columns import Column, is_list, python_rows, type_of
 from plaudit.scoring._errors import InputError
 from plaudit.scoring._inputs import InputFile
-from plaudit.scoring._python_values import python_rows
 from plaudit.scoring._readers import blocks_of, schema_of
-from plaudit.scoring._records import parsed
-from plaudit.scoring._shapes import is_listed
+from plaudit.scoring._records import Block, UnreadableRecord, is_listed, parsed
 
 ADDED = ("row_id", "group_id", "total", "status", "explanation")
 OTHER_VALUES = "other_values"
@@ -36,12 +33,14 @@ class Plan:
     """What a run will do.
 
     files: the names of the inputs
-    completions: the input's column of completions; listed: it holds a list of them a record
-    group: the column that says which rows belong together; None: a record is a group
-    given: the columns that the recipe can take; needed: those that each row must have
+    completions: the input's column of completions
+    listed: whether each record holds a list of completions, and not just one
+    group: the column that says which rows belong together; None: each record is a group
+    reward_columns: the columns that some reward of the recipe reads
+    required_columns: those that every row must have
     columns: the input's columns, as they are in the output
     other_values: whether the output has a column for values that do not fit
-    limits: of the judge, in every worker as they are here
+    limits: of the judge, the same in every worker as here
     """
 
     recipe: Recipe
@@ -49,16 +48,16 @@ class Plan:
     completions: str
     listed: bool
     group: str | None
-    given: tuple[str, ...]
-    needed: tuple[str, ...]
+    reward_columns: tuple[str, ...]
+    required_columns: tuple[str, ...]
     columns: tuple[Column, ...]
     other_values: bool
     limits: Mapping[str, float]
 
     @property
-    def apart(self) -> list[str]:
-        """The columns, beside the completions, that hold something for each completion."""
-        return [c.source for c in self.columns if c.apart and c.source != self.completions]
+    def exploded(self) -> list[str]:
+        """The columns, other than the completions, with one entry per completion."""
+        return [c.source for c in self.columns if c.exploded and c.source != self.completions]
 
     @property
     def completion_column(self) -> str:
@@ -68,20 +67,20 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first rows of a file, and its columns; the schema, where it has one."""
+    """The first rows of a file, its columns, its schema if it has one, and what cannot be read."""
 
     name: str
     rows: list[dict[str, Any]]
     columns: list[str]
     schema: pa.Schema | None
     is_text: bool
-    trouble: str
+    problem: str
 
 
 def make_plan(
     files: Sequence[InputFile], recipe: Recipe, completions: str | None, group: str | None
 ) -> Plan:
-    """Look at the first rows of each file, and settle what to do with them."""
+    """Decide what to do with each column, from the first rows of each file."""
     heads = [_head(file, number) for number, file in enumerate(files)]
     filled = [head for head in heads if head.rows]
     if not filled:
@@ -100,8 +99,8 @@ def make_plan(
         completions=column,
         listed=listed,
         group=group or (None if listed else next((n for n in PROMPTS if n in names), None)),
-        given=tuple(name for name in names if _is_taken(name, recipe)),
-        needed=tuple(dict.fromkeys(recipe.needs().values())),
+        reward_columns=tuple(name for name in names if _is_read_by(name, recipe)),
+        required_columns=tuple(dict.fromkeys(recipe.needs().values())),
         columns=columns,
         other_values=other_values,
         limits=_limits(),
@@ -121,21 +120,21 @@ def _head(file: InputFile, number: int) -> Head:
         return Head(file.name, [], [], None, False, "")
     most = _HEAD_ROWS if number == 0 else _HEAD_ROWS_OF_OTHERS
     rows: list[dict[str, Any]] = []
-    trouble = ""
+    problem = ""
     for block in islice(blocks_of(file, number), _HEAD_BLOCKS):
-        found = _rows_of(block, most - len(rows))
+        found = _first_rows_of(block, most - len(rows))
         rows += [row for row in found if isinstance(row, dict)]
-        broken = [row.reason for row in found if isinstance(row, Broken)]
-        trouble = trouble or (broken[0] if broken else "")
+        broken = [row.reason for row in found if isinstance(row, UnreadableRecord)]
+        problem = problem or (broken[0] if broken else "")
         if len(rows) >= most:
             break
     schema = schema_of(file) if rows else None
     names = schema.names if schema else list(dict.fromkeys(name for row in rows for name in row))
-    return Head(file.name, rows, names, schema, file.format in ("csv", "tsv"), trouble)
+    return Head(file.name, rows, names, schema, file.format in ("csv", "tsv"), problem)
 
 
-def _rows_of(block: Block, most: int) -> list[dict[str, Any] | Broken]:
-    """The rows of a block. Of a batch, one row and the columns of completions say enough."""
+def _first_rows_of(block: Block, most: int) -> list[dict[str, Any] | UnreadableRecord]:
+    """The first rows of a block; 20 of an Arrow batch, which has a schema."""
     if isinstance(block.records, list):
         return [parsed(record) for record in block.records[:most]]
     return [*python_rows(block.records.slice(0, min(most, 20)))]
@@ -143,18 +142,18 @@ def _rows_of(block: Block, most: int) -> list[dict[str, Any] | Broken]:
 
 def _nothing_in(heads: Sequence[Head]) -> str:
     for head in heads:
-        if head.trouble:
-            return f"{head.name} has no row that can be read: {head.trouble}"
+        if head.problem:
+            return f"{head.name} has no row that can be read: {head.problem}"
     names = ", ".join(head.name for head in heads[:3]) + (", …" if len(heads) > 3 else "")
-    return f"there is nothing to score: {names} {'is' if len(heads) == 1 else 'are'} empty"
+    return f"there are no rows to score: {names} {'is' if len(heads) == 1 else 'are'} empty"
 
 
 def _completions_column(head: Head) -> str:
     found = [name for name in COMPLETIONS if name in head.columns]
     if len(found) > 1:
         raise InputError(
-            f"{head.name} has a column completion and a column completions: "
-            "say which holds what the model wrote, with --completions COLUMN"
+            f"{head.name} has both a column completion and a column completions: "
+            "choose the one that holds what the model wrote, with --completions COLUMN"
         )
     return found[0] if found else COMPLETIONS[0]
 
@@ -166,8 +165,10 @@ def _check_columns(head: Head, column: str, recipe: Recipe, group: str | None) -
         raise InputError(f"{head.name}: {error}") from error
     for option, name in (("--completions", column), ("--group", group)):
         if name is not None and name not in head.columns:
-            there_is = ", ".join(head.columns)
-            raise InputError(f"{head.name} has no column {name} ({option}); there is {there_is}")
+            there_are = ", ".join(head.columns)
+            raise InputError(
+                f"{head.name} has no column {name} ({option}); its columns are {there_are}"
+            )
 
 
 def _listed(heads: Sequence[Head], column: str) -> bool:
@@ -180,31 +181,32 @@ def _listed(heads: Sequence[Head], column: str) -> bool:
             found.setdefault(first, head.name)
     if len(found) == 2:
         raise InputError(
-            f"{found[False]} has one completion a row, {found[True]} a list of them: "
-            "score them apart"
+            f"{found[False]} has one completion per row, {found[True]} has a list of them: "
+            "score them in separate runs"
         )
     return True in found
 
 
 def _column(name: str, heads: Sequence[Head], completions: str, listed: bool) -> Column:
-    apart = listed and (name == completions or _is_apart(name, heads, completions))
+    exploded = listed and (name == completions or _is_exploded(name, heads, completions))
     output = "completion" if listed and name == completions else name
     kinds = [
-        _item_type(head.schema.field(name).type) if apart else head.schema.field(name).type
+        _item_type(head.schema.field(name).type) if exploded else head.schema.field(name).type
         for head in heads
         if head.schema is not None and name in head.columns
     ]
     values = [row.get(name) for head in heads if head.schema is None for row in head.rows]
-    known = [v for value in values for v in (_items(value) if apart else [value]) if v is not None]
+    items = (item for value in values for item in (_items(value) if exploded else [value]))
+    known = [item for item in items if item is not None]
     found = type_of(known)
     if found is None and (known or not kinds):
         if any(kind != pa.string() for kind in kinds):
             raise _several_types(name, [*kinds, "JSON of several types"])
-        return Column(output, name, pa.string(), apart, text=True)
+        return Column(output, name, pa.string(), exploded, text=True)
     kinds += [] if found is None else [found]
     if (kind := _common(kinds)) is None:
         raise _several_types(name, kinds)
-    return Column(output, name, kind, apart)
+    return Column(output, name, kind, exploded)
 
 
 def _item_type(kind: pa.DataType) -> pa.DataType:
@@ -213,10 +215,12 @@ def _item_type(kind: pa.DataType) -> pa.DataType:
 
 def _several_types(name: str, kinds: Sequence[Any]) -> InputError:
     seen = ", ".join(dict.fromkeys(map(str, kinds)))
-    return InputError(f"the column {name} has another type in each file: {seen}; score them apart")
+    return InputError(
+        f"the column {name} has a different type in each file: {seen}; score them in separate runs"
+    )
 
 
-def _is_apart(name: str, heads: Sequence[Head], completions: str) -> bool:
+def _is_exploded(name: str, heads: Sequence[Head], completions: str) -> bool:
     """Whether a column such as completion_ids holds a list as long as that of the completions."""
     rows = [row for head in heads for row in head.rows if isinstance(row.get(completions), list)]
     return name.startswith("completion") and all(
@@ -236,7 +240,7 @@ def _common(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
         return None
 
 
-def _is_taken(name: str, recipe: Recipe) -> bool:
+def _is_read_by(name: str, recipe: Recipe) -> bool:
     mapped = {*recipe.columns.values(), *recipe.needs().values()}
     return name in mapped or any(component.takes(name) for component in recipe.components)
 
@@ -249,6 +253,6 @@ def _check_names(columns: Sequence[Column], recipe: Recipe, other_values: bool) 
     if clash:
         which = ", ".join(dict.fromkeys(clash))
         raise InputError(
-            f"the input has columns that the scored table adds: {which}; rename them in the input"
-            ", or, where it is the name of a reward, in the recipe"
+            f"the input already has columns that the scored table adds: {which}; rename them in "
+            "the input, or, if it is the name of a reward, rename that in the recipe"
         )

@@ -1,8 +1,9 @@
-"""The Ray engine: tasks on a cluster, the same function and the same chunks as on one machine.
+"""The Ray engine: chunks in, scored chunks out, by tasks on a cluster.
 
-Tasks rather than `ray.data`: which rows make a part must not depend on the cluster, only this
-machine need be able to read the input and write the output, and a chunk in the middle of a gz file
-cannot be read without all before it. The chunks travel to the tasks, the parts travel back.
+The function and the chunks are the same as on one machine. Tasks rather than `ray.data`: which rows
+make a part must not depend on the cluster, only this machine has to be able to read the input and
+write the output, and a chunk in the middle of a gz file cannot be read without all that precedes
+it. The chunks are sent to the tasks, and the parts are sent back.
 """
 
 import os
@@ -13,20 +14,22 @@ from typing import Any
 
 import plaudit
 from plaudit.scoring._chunks import Chunk
-from plaudit.scoring._errors import InputError, StoppedError
-from plaudit.scoring._folder import AGAIN, GO_ON
+from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk
-from plaudit.scoring._worker import scored_or_error, settle_in
+from plaudit.scoring._worker import scored_or_error, set_up_worker
 
-RETRIES = 10  # a node may die through no fault of its tasks
-AHEAD = 2  # chunks on their way for each core
+RETRIES = 10  # a node may die for reasons other than its tasks
+AHEAD = 2  # chunks that are sent for each core
 
 
 def score_on_ray(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None, address: str | None
 ) -> Generator[ScoredChunk]:
-    """The scored chunks, as they come, from a cluster, or from one that is started here."""
+    """The scored chunks, in the order in which they are done.
+
+    address: the cluster to use; None: the one that RAY_ADDRESS names, or one that is started here
+    """
     try:
         import ray
     except ImportError as error:
@@ -83,18 +86,18 @@ def _result(ray: Any, reference: Any) -> ScoredChunk:
         result = ray.get(reference)
     except ray.exceptions.RayError as error:
         reason = str(error).strip().splitlines()[-1]
-        raise StoppedError(f"Ray could not run a task: {reason}. {GO_ON}") from error
+        raise StoppedError(f"Ray could not run a task: {reason}. {RESUME_HINT}") from error
     if isinstance(result, str):
-        raise StoppedError(f"a chunk cannot be scored: {result}\n{AGAIN}")
+        raise StoppedError(f"a chunk cannot be scored: {result}\n{RETRY_HINT}")
     scored: ScoredChunk = result
     return scored
 
 
 def _score(chunk: Chunk, plan: Plan, version: str, path: list[str]) -> ScoredChunk | str:
-    """What a task runs, on whichever node; rewards of one's own may lie on `path`."""
+    """What a task runs, on whichever node; a user's own rewards may be on `path`."""
     sys.path += [entry for entry in path if entry not in sys.path]
     if plaudit.__version__ != version:
         return f"the node has plaudit {plaudit.__version__}, this machine has {version}"
-    settle_in(plan.limits)
+    set_up_worker(plan.limits)
     result: ScoredChunk | str = scored_or_error(chunk, plan)
     return result

@@ -1,4 +1,4 @@
-"""A block's records -> rows, one a completion, and a table of the input's columns for them."""
+"""A block of records in, rows out: one per completion, and a table of the input's columns."""
 
 import json
 from collections.abc import Sequence
@@ -10,19 +10,25 @@ from typing import Any, Protocol
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from plaudit.scoring._blocks import Block, Broken, Record
-from plaudit.scoring._columns import Column, array_of
+from plaudit.scoring._columns import Column, array_of, python_rows
 from plaudit.scoring._plan import OTHER_VALUES, Plan
-from plaudit.scoring._python_values import python_rows
-from plaudit.scoring._records import parsed, start_of
-from plaudit.scoring._shapes import complaint, is_completion, taken_apart
+from plaudit.scoring._records import (
+    Block,
+    Record,
+    UnreadableRecord,
+    completions_problem,
+    is_completion,
+    lengths_problem,
+    parsed,
+    start_of,
+)
 
-_LONGEST_GROUP = 80  # characters: longer texts are groups by their digest
+_MAX_GROUP_ID = 80  # characters: longer texts are groups by their digest
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that was not scored: where it stands, why, and how it begins.
+    """A row that was not scored: where it is, why, and how it begins.
 
     line: its line, or its row in a file that has no lines
     """
@@ -38,8 +44,9 @@ class Rejected:
 class Row:
     """One completion.
 
-    record: what it was read from; place: which of its block's records that is
-    item: which of the record's completions it is
+    record: what it was read from
+    place: the index of the record in its block
+    item: the index of the completion in its record
     """
 
     row_id: int
@@ -50,29 +57,29 @@ class Row:
     line: int
 
 
-def values_of(rows: Sequence[Row], column: str, apart: bool) -> list[Any]:
-    """The rows' values of a column; of one that is taken apart, each row's own."""
-    if apart:
+def column_values(rows: Sequence[Row], column: str, exploded: bool) -> list[Any]:
+    """The rows' values of a column; of an exploded column, each row's own entry."""
+    if exploded:
         return [row.record[column][row.item] for row in rows]
     return [row.record.get(column) for row in rows]
 
 
-class Source(Protocol):
-    """The records of a block, and tables of their columns."""
+class ParsedBlock(Protocol):
+    """The records of a block, parsed, and a table of the input's columns for some of its rows."""
 
-    records: list[dict[str, Any] | Broken]
+    records: list[dict[str, Any] | UnreadableRecord]
 
     def table(self, rows: Sequence[Row]) -> pa.Table: ...
 
 
-def source_of(block: Block, plan: Plan) -> Source:
-    """What the records of a block are read from."""
+def parse_block(block: Block, plan: Plan) -> ParsedBlock:
+    """Parse the records of a block."""
     if isinstance(block.records, list):
-        return _Parsed(block, plan)
-    return _Batch(block.table(), plan)
+        return _ParsedText(block, plan)
+    return _ParsedArrow(block.table(), plan)
 
 
-class _Parsed:
+class _ParsedText:
     """Records of JSON or CSV."""
 
     def __init__(self, block: Block, plan: Plan) -> None:
@@ -85,7 +92,7 @@ class _Parsed:
         others: dict[int, dict[str, Any]] = {}
         arrays = {}
         for column in plan.columns:
-            values = values_of(rows, column.source, column.apart)
+            values = column_values(rows, column.source, column.exploded)
             arrays[column.name], misfits = array_of(values, column)
             for place in misfits:
                 others.setdefault(place, {})[column.name] = values[place]
@@ -103,13 +110,18 @@ class _Parsed:
         return pa.array(texts, pa.string())
 
 
-class _Batch:
-    """Records of Arrow. Only what the recipe takes is ever made into Python's values."""
+class _ParsedArrow:
+    """Records of Arrow. Only the columns that a reward reads are converted to Python values."""
 
     def __init__(self, table: pa.Table, plan: Plan) -> None:
-        taken = {plan.completions, *plan.apart, *plan.given, *filter(None, [plan.group])}
+        taken = {
+            plan.completions,
+            *plan.exploded,
+            *plan.reward_columns,
+            *filter(None, [plan.group]),
+        }
         here = [name for name in table.column_names if name in taken]
-        self.records: list[dict[str, Any] | Broken] = [*python_rows(table.select(here))]
+        self.records: list[dict[str, Any] | UnreadableRecord] = [*python_rows(table.select(here))]
         self._table = table
         self._plan = plan
 
@@ -127,7 +139,7 @@ class _Batch:
         if column.source not in self._table.column_names:
             return pa.nulls(len(rows), column.type)
         values = self._table[column.source]
-        if not column.apart:
+        if not column.exploded:
             return values.take(places)
         lengths = pc.list_value_length(values).fill_null(0).to_pylist()
         starts = list(accumulate(lengths, initial=0))
@@ -136,17 +148,21 @@ class _Batch:
 
 
 def rows_in(
-    source: Source, block: Block, firsts: Sequence[int], first_record: int, plan: Plan
+    source: ParsedBlock, block: Block, firsts: Sequence[int], first_record: int, plan: Plan
 ) -> tuple[list[Row], list[Rejected]]:
-    """The rows of a block, and what cannot be one; `firsts` are the records' first row ids."""
+    """The rows of a block, and those that are rejected.
+
+    firsts: for each record, the row id of its first completion
+    first_record: the number of the block's first record among all records
+    """
     rows: list[Row] = []
     rejected: list[Rejected] = []
     file = plan.files[block.file]
     for place, (record, line, row_id) in enumerate(
         zip(source.records, block.numbers, firsts, strict=True)
     ):
-        reason = _complaint(record, plan)
-        if isinstance(record, Broken) or reason:
+        reason = _problem(record, plan)
+        if isinstance(record, UnreadableRecord) or reason:
             rejected.append(Rejected(file, line, row_id, reason, start_of(record)))
             continue
         many = len(record[plan.completions]) if plan.listed else 1
@@ -157,22 +173,22 @@ def rows_in(
     return _with_completions(rows, rejected, file, plan)
 
 
-def _complaint(record: dict[str, Any] | Broken, plan: Plan) -> str:
-    if isinstance(record, Broken):
+def _problem(record: dict[str, Any] | UnreadableRecord, plan: Plan) -> str:
+    if isinstance(record, UnreadableRecord):
         return record.reason
-    for name in (plan.completions, *plan.needed):
+    for name in (plan.completions, *plan.required_columns):
         if name not in record:
-            return f"it has no column {name}"
-    wrong = complaint(plan.completions, record[plan.completions], plan.listed)
+            return f"the row has no column {name}"
+    wrong = completions_problem(plan.completions, record[plan.completions], plan.listed)
     if not wrong and plan.listed:
-        return taken_apart(record, plan.completions, plan.apart)
+        return lengths_problem(record, plan.completions, plan.exploded)
     return wrong
 
 
 def _with_completions(
     rows: list[Row], rejected: list[Rejected], file: str, plan: Plan
 ) -> tuple[list[Row], list[Rejected]]:
-    """Of a list of completions, each must be one."""
+    """Reject the entries of lists of completions that are not completions."""
     if not plan.listed:
         return rows, rejected
     good = []
@@ -188,13 +204,13 @@ def _with_completions(
 
 
 def _group_id(record: dict[str, Any], row_id: int, record_number: int, plan: Plan) -> str:
-    """Which rows belong together: those of a record, or those with the same value in a column."""
+    """Which group a row is in: that of its record, or of its value in the group column."""
     if plan.group is None:
         return str(record_number if plan.listed else row_id)
     value = record.get(plan.group)
     if value is None:
         return f"row {row_id}"
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
-    if len(text) <= _LONGEST_GROUP and text.isprintable():
+    if len(text) <= _MAX_GROUP_ID and text.isprintable():
         return text
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""A chunk -> a part of the scored table. The same function runs in every engine."""
+"""A chunk in, a part of the scored table out. The same function runs in every engine."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,25 +9,25 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from plaudit.recipes import BrokenRewardError, Recipe, RowScore
-from plaudit.scoring._chunks import Chunk, first_rows
+from plaudit.scoring._chunks import Chunk, first_row_ids
 from plaudit.scoring._columns import text_array
-from plaudit.scoring._failures import ROW_ERRORS, Failure, failure_of, reason_of
+from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import start_of
-from plaudit.scoring._rows import Rejected, Row, Source, rows_in, source_of, values_of
+from plaudit.scoring._rows import ParsedBlock, Rejected, Row, column_values, parse_block, rows_in
 
-Outcome = RowScore | Exception  # of a row: what it got, or what a reward raised
+Outcome = RowScore | Exception  # of a row: its score, or what a reward raised
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A part of the output, and what there is to say of it.
+    """A part of the output, and its counts.
 
     part: the bytes of its Parquet file
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
-    failure: what every row failed with, where all failed with the same
+    failure: the error that every row failed with, if it is the same for all
     """
 
     number: int
@@ -41,17 +41,17 @@ class ScoredChunk:
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
-    """Score the rows of a chunk; what cannot be scored is rejected, with its reason."""
+    """Score the rows of a chunk; those that cannot be scored are rejected, with a reason."""
     for component in plan.recipe.components:
-        _ = component.calling  # a reward that cannot be imported here is no fault of the rows
-    sources, found, rejected = _found(chunk, plan)
+        _ = component.calling  # a reward that cannot be imported here is not the fault of a row
+    parsed_blocks, found, rejected = _found(chunk, plan)
     rows = [row for block in found for row in block]
     outcomes = _outcomes(plan.recipe, _arguments(rows, plan))
     scores = [outcome for outcome in outcomes if isinstance(outcome, RowScore)]
     if len(scores) < len(rows):
         rejected += _rejected(chunk, plan, found, outcomes)
         found = _kept(found, outcomes)
-    table = _input_columns(sources, found, plan)
+    table = _input_columns(parsed_blocks, found, plan)
     kept = [row for block in found for row in block]
     statuses = [score.status for score in scores]
     added = _added_columns(kept, scores, statuses, plan)
@@ -63,41 +63,41 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         dict(sorted(Counter(statuses).items())),
         _sums(scores, plan),
         sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
-        None if scores else failure_of([one for one in outcomes if isinstance(one, Exception)]),
+        None if scores else common_failure([one for one in outcomes if isinstance(one, Exception)]),
     )
 
 
-def _found(chunk: Chunk, plan: Plan) -> tuple[list[Source], list[list[Row]], list[Rejected]]:
-    sources: list[Source] = []
+def _found(chunk: Chunk, plan: Plan) -> tuple[list[ParsedBlock], list[list[Row]], list[Rejected]]:
+    parsed_blocks: list[ParsedBlock] = []
     found: list[list[Row]] = []
     rejected: list[Rejected] = []
     record = chunk.first_record
-    for block, firsts in zip(chunk.blocks, first_rows(chunk), strict=True):
-        source = source_of(block, plan)
-        rows, bad = rows_in(source, block, firsts, record, plan)
-        sources.append(source)
+    for block, firsts in zip(chunk.blocks, first_row_ids(chunk), strict=True):
+        parsed_block = parse_block(block, plan)
+        rows, bad = rows_in(parsed_block, block, firsts, record, plan)
+        parsed_blocks.append(parsed_block)
         found.append(rows)
         rejected += bad
         record += len(block)
-    return sources, found, rejected
+    return parsed_blocks, found, rejected
 
 
 def _arguments(rows: Sequence[Row], plan: Plan) -> dict[str, list[Any]]:
-    apart = {column.source for column in plan.columns if column.apart}
-    names = [name for name in plan.given if name != plan.completions]
-    columns = {name: values_of(rows, name, name in apart) for name in names}
-    return {"completions": values_of(rows, plan.completions, plan.listed), **columns}
+    exploded = {column.source for column in plan.columns if column.exploded}
+    names = [name for name in plan.reward_columns if name != plan.completions]
+    columns = {name: column_values(rows, name, name in exploded) for name in names}
+    return {"completions": column_values(rows, plan.completions, plan.listed), **columns}
 
 
 def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcome]:
-    """The score of each row, or why it has none: a batch that a reward refuses is halved."""
+    """The score of each row, or why it has none: a batch for which a reward raises is halved."""
     rows = len(arguments["completions"])
     if not rows:
         return []
     try:
         return list(recipe(**arguments))
     except BrokenRewardError:
-        raise  # of a row alone it might not show
+        raise  # a single row might hide it
     except ROW_ERRORS as error:
         if rows == 1:
             return [error]
@@ -133,13 +133,15 @@ def _kept(found: Sequence[Sequence[Row]], outcomes: Sequence[Outcome]) -> list[l
 
 
 def _input_columns(
-    sources: Sequence[Source], found: Sequence[Sequence[Row]], plan: Plan
+    parsed_blocks: Sequence[ParsedBlock], found: Sequence[Sequence[Row]], plan: Plan
 ) -> pa.Table:
     fields = [(column.name, column.type) for column in plan.columns]
     fields += [(OTHER_VALUES, pa.string())] if plan.other_values else []
     schema = pa.schema(fields)
     tables = [
-        source.table(rows).cast(schema) for source, rows in zip(sources, found, strict=True) if rows
+        parsed_block.table(rows).cast(schema)
+        for parsed_block, rows in zip(parsed_blocks, found, strict=True)
+        if rows
     ]
     return pa.concat_tables(tables or [schema.empty_table()]).combine_chunks()
 
@@ -161,7 +163,7 @@ def _added_columns(
 
 
 def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
-    """A list of structs, made of whole columns: that is much quicker than of dictionaries."""
+    """A list of structs, built from whole columns, which is much faster than from dictionaries."""
     flat = [score.components[name] for score in scores for name in names]
     fields = {
         "component": pa.array(list(names) * len(scores), pa.string()),

@@ -1,4 +1,4 @@
-"""A table in, a scored table out."""
+"""A table in, a scored table out: reads the input, has an engine score it, writes the parts."""
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,19 +10,25 @@ from typing import Any, TextIO
 import plaudit
 from plaudit.recipes import Recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
-from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
-from plaudit.scoring._first_parts import FirstParts
-from plaudit.scoring._folder import GO_ON, OutputFolder
+from plaudit.scoring._errors import (
+    RESUME_HINT,
+    RETRY_HINT,
+    Failure,
+    InputError,
+    RejectedRowError,
+    StoppedError,
+)
+from plaudit.scoring._folder import OutputFolder
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import Plan, make_plan
-from plaudit.scoring._progress import Progress
 from plaudit.scoring._ray import score_on_ray
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk
-from plaudit.scoring._summary import ScoreSummary
+from plaudit.scoring._summary import Progress, ScoreSummary
 
 ENGINES = ("local", "ray")
+FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 
 
 def score_table(
@@ -43,16 +49,22 @@ def score_table(
 ) -> ScoreSummary:
     """Score the rows of some files with a recipe, into a folder of Parquet parts.
 
-    A run that was stopped goes on when it is called again, and ends with the same bytes.
+    The same call resumes a run that was stopped, and the folder ends up with the same bytes.
 
-    engine, workers, ray_address: where the work is done, and by how many
-    completions: the column that holds them, unless it is `completion` or `completions`
-    group: the column whose values say which rows belong together
-    columns: a reward's argument -> the column that it is read from
-    strict: raise at the first row that is rejected
-    overwrite: start anew, whatever is in the folder
-    limit: score only the first records
-    progress: where to show how far it is
+    inputs: files and folders, which together are one table
+    out: the folder to write
+    engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
+    workers: how many processes or tasks at once; default: one per core, and on Ray two per core
+    ray_address: the cluster, such as "auto" or "ray://head:10001"; default: the environment
+        variable RAY_ADDRESS, or a new cluster on this machine
+    completions: the column that the model wrote; default: `completion` or `completions`
+    group: rows with the same value in this column are answers to one prompt; default: the
+        completions of one list, else `prompt`, `problem` or `question`
+    columns: which column an argument of a reward is read from, such as {"solution": "answer"}
+    strict: raise RejectedRowError at the first row that is rejected; default: go on without it
+    overwrite: remove an earlier run from the folder; default: resume it, or raise if it differs
+    limit: score only so many rows of the input; default: all
+    progress: where to show progress, such as sys.stderr; default: nowhere
 
     >>> import tempfile
     >>> from plaudit.recipes import load
@@ -65,7 +77,7 @@ def score_table(
     """
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
-    with _trouble_of_the_machine():
+    with _stopping_on_system_errors():
         files = find_inputs(inputs, out)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
         recipe = _with_columns(recipe, mapped)
@@ -79,24 +91,25 @@ def score_table(
 
 
 @contextmanager
-def _trouble_of_the_machine() -> Iterator[None]:
-    """Say of what the machine lacks for a moment, wherever it shows, that the run can go on."""
+def _stopping_on_system_errors() -> Iterator[None]:
+    """Raise StoppedError when memory, descriptors or the like run out: the run can be resumed."""
     try:
         yield
     except MemoryError as error:
-        raise StoppedError(f"there is too little memory. {GO_ON}") from error
+        raise StoppedError(f"there is too little memory. {RESUME_HINT}") from error
     except BrokenPipeError:
-        raise  # nobody reads what is said
+        raise  # nobody reads the output: the command line exits without a message
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        raise StoppedError(f"cannot go on: {error.strerror or error}{where}. {GO_ON}") from error
+        why = f"cannot continue: {error.strerror or error}{where}"
+        raise StoppedError(f"{why}. {RESUME_HINT}") from error
 
 
 def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
     if engine not in ENGINES:
         raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
     if ray_address and engine != "ray":
-        raise InputError(f"--ray-address {ray_address} is of no use without --engine ray")
+        raise InputError(f"--ray-address {ray_address} has no effect without --engine ray")
     for name, value in (("workers", workers), ("limit", limit)):
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
@@ -113,7 +126,7 @@ def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
-    """What a run is: whoever has the same goes on with it."""
+    """What is scored, and how: a later call with the same manifest resumes the run."""
     return {
         "plaudit": plaudit.__version__,
         "recipe": plan.recipe.to_toml(),
@@ -133,7 +146,7 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
 
 
 class _Run:
-    """One run through the chunks that are not there yet."""
+    """Scores the chunks whose parts are not there yet."""
 
     def __init__(
         self,
@@ -155,7 +168,7 @@ class _Run:
         self._first_rejected: Rejected | None = None
 
     def parts(self, engine: str, workers: int | None, ray_address: str | None) -> int:
-        """Score what is missing, and say how many parts there are."""
+        """Score what is missing, and return how many parts there are."""
         missing = self._missing()
         if engine == "ray":
             scored = score_on_ray(missing, self._plan, workers, ray_address)
@@ -163,11 +176,11 @@ class _Run:
             scored = score_locally(missing, self._plan, workers)
         try:
             for chunk in scored:
-                self._take(chunk)
+                self._write(chunk)
         finally:
             scored.close()
             self._progress.close()
-        self._complain()
+        self._raise_if_strict()
         self._first_parts.check()
         return self._parts
 
@@ -175,30 +188,81 @@ class _Run:
         for chunk in self._chunks:
             self._parts += 1
             if self._folder.has(chunk.number):
-                about = self._folder.about(chunk.number)
+                counts = self._folder.part_counts(chunk.number)
                 self._first_parts.found(chunk.number)
-                self._progress.found(about, chunk.read)
-                self._note([Rejected(**row) for row in about["rejected"][:1]])
+                self._progress.found(counts, chunk.read)
+                self._remember_rejected([Rejected(**row) for row in counts["rejected"][:1]])
             else:
                 self._read[chunk.number] = chunk.read
                 yield chunk
             if self._first_parts.all_failed:
                 return
             if self._strict and self._first_rejected is not None:
-                return  # what is under way may hold an earlier one, what follows cannot
+                return  # chunks being scored may hold an earlier one, those that follow cannot
 
-    def _take(self, scored: ScoredChunk) -> None:
+    def _write(self, scored: ScoredChunk) -> None:
         for part in self._first_parts.ready(scored):
             self._folder.add(part)
         read = self._read.pop(scored.number)
         self._progress.scored(scored.rows, len(scored.rejected), scored.statuses, read)
-        self._note(scored.rejected)
+        self._remember_rejected(scored.rejected)
 
-    def _note(self, rejected: Sequence[Rejected]) -> None:
+    def _remember_rejected(self, rejected: Sequence[Rejected]) -> None:
         known = [self._first_rejected] if self._first_rejected else []
         self._first_rejected = min([*known, *rejected], key=lambda one: one.row_id, default=None)
 
-    def _complain(self) -> None:
+    def _raise_if_strict(self) -> None:
         first = self._first_rejected
         if self._strict and first is not None:
             raise RejectedRowError(f"{first.file}, line {first.line}: {first.reason}")
+
+
+class FirstParts:
+    """Holds back the first parts until one shows that the rewards work.
+
+    A reward with a bug fails on every row. Such a run stops, and leaves no part that a later run
+    would take for done. The order in which parts arrive does not matter.
+
+    >>> first = FirstParts()
+    >>> failed = ScoredChunk(0, b"", 0, [], {}, {}, failure=Failure("KeyError", "'x'"))
+    >>> first.ready(failed)
+    []
+    >>> [part.number for part in first.ready(ScoredChunk(1, b"", 9, [], {}, {}))]
+    [0, 1]
+    """
+
+    def __init__(self) -> None:
+        self._works = False
+        self._held: list[ScoredChunk] = []
+
+    def found(self, number: int) -> None:
+        """A part is there already: for the run that wrote it, the rewards worked."""
+        self._works = self._works or number < FIRST
+
+    def ready(self, scored: ScoredChunk) -> list[ScoredChunk]:
+        """The parts that may be written, now that this one has been scored."""
+        if self._works or (scored.failure is None and scored.number >= FIRST):
+            return [scored]
+        self._held.append(scored)
+        first = self._failures()
+        if all(first) and len({one.kind for one in first if one}) < 2:
+            return []
+        self._works = True
+        held, self._held = self._held, []
+        return held
+
+    def _failures(self) -> list[Failure | None]:
+        return [part.failure for part in self._held if part.number < FIRST]
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every row of all the first parts failed: the rest need not be scored."""
+        return len(self._failures()) == FIRST
+
+    def check(self) -> None:
+        """At the end of a run, raise StoppedError if every row of its first parts failed."""
+        if failure := next(filter(None, self._failures()), None):
+            raise StoppedError(
+                "every row fails with the same error, for example\n"
+                f"{failure.description}\n{RETRY_HINT}"
+            )

@@ -1,24 +1,29 @@
-"""What came of a run, for a person and for a script."""
+"""The counts of parts in; a progress bar during a run, and its summary at the end, out."""
 
+import time
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TextIO
 
-from plaudit.scores import STATUSES
+from plaudit.scores import STATUSES, TOLD
 
-IN_PART = "one that was read in part: write golds as $…$, or put"
-LATEX = 'golds = "latex" into the recipe'
+IN_PART = "a gold that was read only in part: write golds as $…$,"
+LATEX = 'or put golds = "latex" into the recipe'
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreSummary:
-    """What came of a run.
+    """The results of a run.
 
-    rows: completions that were scored; rejected: those that were not, see `_rejected.jsonl`
+    out: the folder that was written
+    rows: how many completions were scored
+    rejected: how many were not; they are in `_rejected.jsonl`
     parts: how many files `part-….parquet` there are
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the mean
-    seconds: what this call took, which may have found parts that were there already
+    seconds: how long this call took; a resumed run does not count the time of earlier calls
     golds_in_part: how many rows have a gold of which only a part was read
 
     >>> summary = ScoreSummary(
@@ -30,8 +35,8 @@ class ScoreSummary:
       accuracy_reward  mean 0.250, 12 rows without a value
       total            mean 0.250, 12 rows without a value
       status           scored 800, no_answer 390, timeout 10
-      golds            58 rows have one that was read in part: write golds as $…$, or put
-                       golds = "latex" into the recipe
+      golds            58 rows have a gold that was read only in part: write golds as $…$,
+                       or put golds = "latex" into the recipe
     """
 
     out: Path
@@ -72,3 +77,111 @@ class ScoreSummary:
 
 def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
+
+
+EVERY = 10.0  # seconds between lines, if the output is not a terminal
+
+
+class Progress:
+    """A bar in a terminal, else a line every 10 seconds; `total` is the input's size in bytes."""
+
+    def __init__(self, out: TextIO | None, total: int) -> None:
+        self._out = out
+        self._total = max(total, 1)
+        self._read = self._read_before = 0
+        self._rows = self._rows_before = self._rejected = 0
+        self._troubles: Counter[str] = Counter()
+        self._start = self._message_of = time.monotonic()
+        self._bar = _bar(out, self._total) if out is not None and out.isatty() else None
+
+    def found(self, counts: Mapping[str, Any], read: int) -> None:
+        """Count a part that was there already."""
+        self._rows_before += counts["rows"]
+        self._read_before += read
+        self._count(counts["rows"], len(counts["rejected"]), counts["statuses"], read)
+        self._start = time.monotonic()
+
+    def scored(self, rows: int, rejected: int, statuses: Mapping[str, int], read: int) -> None:
+        """Count a part that was scored, and show the progress."""
+        self._count(rows, rejected, statuses, read)
+        if self._bar is not None:
+            self._bar.n = self._read
+            self._bar.set_description_str(self._text(), refresh=True)
+        elif self._out is not None and time.monotonic() - self._message_of >= EVERY:
+            self._message_of = time.monotonic()
+            print(f"plaudit: {self._percent()}, {self._text()}", file=self._out, flush=True)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.close()
+
+    def _count(self, rows: int, rejected: int, statuses: Mapping[str, int], read: int) -> None:
+        self._rows += rows
+        self._rejected += rejected
+        self._read += read
+        self._troubles.update({name: statuses[name] for name in TOLD if name in statuses})
+
+    def _percent(self) -> str:
+        return f"{100 * self._read // self._total}%"
+
+    def _text(self) -> str:
+        """Rows, rate, time left, and what went wrong."""
+        seconds = max(time.monotonic() - self._start, 1e-9)
+        rate = (self._rows - self._rows_before) / seconds
+        read = self._read - self._read_before
+        left = (self._total - self._read) * seconds / read if read else 0.0
+        facts = [f"{self._rows:,} rows", f"{rate:,.0f} rows/s", f"{_clock(left)} left"]
+        troubles = {**self._troubles, "rejected": self._rejected}
+        return ", ".join(facts + [f"{name} {count:,}" for name, count in troubles.items() if count])
+
+
+def _bar(out: TextIO, total: int) -> Any:
+    """A bar; None if tqdm is not installed, which nothing but the bar needs."""
+    try:
+        from tqdm import tqdm
+    except ModuleNotFoundError:
+        return None
+
+    layout = "{percentage:3.0f}% |{bar}| {desc}"
+    return tqdm(total=total, file=out, bar_format=layout, dynamic_ncols=True, leave=False)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+class RunCounts:
+    """Sums over the parts, in order, so that they are the same however often a run was resumed."""
+
+    def __init__(self) -> None:
+        self._rows = self._rejected = self._golds_in_part = 0
+        self._statuses: Counter[str] = Counter()
+        self._values: dict[str, tuple[int, float]] = {}
+
+    def add(self, counts: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Add the counts of a part, and return its rejected rows."""
+        rejected: list[dict[str, Any]] = counts["rejected"]
+        self._rows += counts["rows"]
+        self._rejected += len(rejected)
+        self._golds_in_part += counts["golds_in_part"]
+        self._statuses.update(counts["statuses"])
+        for name, (count, total) in counts["values"].items():
+            so_far = self._values.get(name, (0, 0.0))
+            self._values[name] = so_far[0] + count, so_far[1] + total
+        return rejected
+
+    def results(self) -> dict[str, Any]:
+        means = {
+            name: {"rows": count, "mean": total / count if count else None}
+            for name, (count, total) in self._values.items()
+        }
+        return {
+            "rows": self._rows,
+            "rejected": self._rejected,
+            "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
+            "values": means,
+            "golds_in_part": self._golds_in_part,
+        }

@@ -1,4 +1,4 @@
-"""A worker process: takes the plan, then chunks, and gives a scored chunk for each.
+"""A worker process: receives the plan, then chunks, and sends back a scored chunk for each.
 
 It is started by exec, so that it never sees the caller's `__main__`, threads or CUDA.
 """
@@ -14,13 +14,13 @@ from plaudit.processes import die_with_parent
 
 
 def main(descriptor: int, parent: int) -> None:
-    """Score what comes until the connection is closed, or the parent is gone."""
+    """Score chunks until the connection is closed, or the parent has ended."""
     connection = Connection(descriptor)
     die_with_parent(parent)
-    os.dup2(2, 1)  # what a reward prints is no output of the command
+    os.dup2(2, 1)  # what a reward prints is not output of the command
     try:
         plan = connection.recv()
-        settle_in(plan.limits)
+        set_up_worker(plan.limits)
         while True:
             chunk = connection.recv()
             connection.send(scored_or_error(chunk, plan))
@@ -28,8 +28,8 @@ def main(descriptor: int, parent: int) -> None:
         return
 
 
-def settle_in(limits: Mapping[str, Any]) -> None:
-    """One worker of many: it neither starts a crowd of its own nor says what each would say."""
+def set_up_worker(limits: Mapping[str, Any]) -> None:
+    """Make this process one worker of many: one thread, one judge process, no repeated warnings."""
     import pyarrow as pa
 
     from plaudit.judge import configure, shared_judge
@@ -38,7 +38,7 @@ def settle_in(limits: Mapping[str, Any]) -> None:
     warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
-    gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a circle
+    gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a cycle
     wanted = {**limits, "workers": 1}
     settings = shared_judge().settings
     if any(getattr(settings, name) != value for name, value in wanted.items()):
@@ -46,14 +46,14 @@ def settle_in(limits: Mapping[str, Any]) -> None:
 
 
 def scored_or_error(chunk: Any, plan: Any) -> Any:
-    """The scored chunk, or what went wrong, as text: not every exception can be sent.
+    """The scored chunk, or what went wrong, as text: not every exception can be pickled.
 
-    Whatever it is: a reward that calls `sys.exit` ends the run, and is not to look like a crash.
+    It catches `SystemExit` too: a reward that calls `sys.exit` must not look like a crash.
     """
-    from plaudit.scoring._failures import told
+    from plaudit.scoring._errors import describe
     from plaudit.scoring._score_chunk import score_chunk
 
     try:
         return score_chunk(chunk, plan)
     except BaseException as error:
-        return told(error)
+        return describe(error)

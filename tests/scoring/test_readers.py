@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.scoring._blocks import UnreadableError
-from plaudit.scoring._json_array import elements
+from plaudit.scoring._readers import elements
+from plaudit.scoring._records import UnreadableError
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('"\\[]{},\n é'),
@@ -37,7 +37,7 @@ def test_elements_are_those_that_json_reads(items, indent, piece):
     [
         (b"1,\n2", 2, "the file ends in the middle of the array"),
         (b'1,\n"2', 2, "the file ends in the middle of the array"),
-        (b"1}", 1, "a } closes what no { opened"),
+        (b"1}", 1, "a } has no matching {"),
         (b"1]\n2", 1, "there is more after the end of the array"),
         (b'1,\n"' + b"x" * 3_000_000, 2, "an element is longer than 1 MiB"),
     ],

@@ -1,7 +1,7 @@
-"""pass@k and maj@k: what k completions of a prompt are good for.
+"""Groups of right and wrong completions in, pass@k and maj@k out.
 
-pass@k: whether one of k is right. maj@k: whether the answer that most of k give is right.
-Both are means over the ways to draw k completions out of the n that a group has.
+pass@k: whether at least one of k completions is right. maj@k: whether the most frequent answer
+among k is right. Both are means over the ways to draw k completions from the n of a group.
 """
 
 from collections import Counter
@@ -15,21 +15,21 @@ import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-NO_ANSWER = 0  # among answers: this completion gives none, and does not vote
+NO_ANSWER = 0  # stands for the answer of a completion without one, which does not vote
 
-_DRAWS = 1000  # where there are more ways to draw k of n, so many of them, always the same ones
-_FEWEST = 20  # or fewer, where groups are many and large: the mean over groups is as good
-_WORK = 2_000_000_000  # multiplications for one k that decide how many
-_VOTERS = 256  # of a larger group, so many completions vote: the first
-_AT_ONCE = 4_000_000  # numbers that are held while votes are counted
+_DRAWS = 1000  # at most so many of the ways to draw k of n are tried, always the same ones
+_FEWEST = 20  # or, if groups are many and large, as few as this: the mean over groups is as good
+_WORK = 2_000_000_000  # multiplications for one k at most, which decide how many draws there are
+_VOTERS = 256  # of a larger group, only the first 256 completions vote
+_AT_ONCE = 4_000_000  # numbers held in memory while votes are counted
 
 
 @dataclass(frozen=True, slots=True)
 class AtK:
-    """The two at one k.
+    """pass@k and maj@k for one k.
 
-    groups: how many groups have k completions or more; the others do not count
-    majority: None where no completion has an answer that could vote
+    groups: how many groups have k completions or more; the others are left out
+    majority: None if no completion has an answer
     """
 
     k: int
@@ -41,8 +41,8 @@ class AtK:
 def at_k(groups: Array, right: Array, answers: Array) -> list[AtK]:
     """pass@k and maj@k for k = 1, 2, 4, … and the largest k that half of the groups have.
 
-    An entry is a completion: the number of its group, whether it is right, and a number that
-    equal answers share.
+    Each array has one entry per completion: the number of its group, whether it is right, and a
+    number for its answer, the same for equal answers.
 
     >>> groups, answers = np.array([0, 0, 0, 0]), np.array([7, 7, 8, 9])
     >>> for at in at_k(groups, np.array([False, False, True, True]), answers):
@@ -66,7 +66,7 @@ def at_k(groups: Array, right: Array, answers: Array) -> list[AtK]:
 
 
 def pass_at_k(n: int, c: int, k: int) -> float:
-    """The chance that one of k completions, drawn out of n with c right ones, is right.
+    """The chance that at least one of k completions, drawn from n of which c are right, is right.
 
     >>> pass_at_k(4, 1, 2)
     0.5
@@ -75,9 +75,10 @@ def pass_at_k(n: int, c: int, k: int) -> float:
 
 
 def majority_at_k(right: Array, answers: Array, k: int) -> Array:
-    """For each group, a row, the chance that the most frequent answer among k is right.
+    """For each group, a row of both arrays, the chance that the most frequent answer is right.
 
-    Answers that are equally frequent share the chance evenly. Without any answer it is 0.
+    It is the mean over draws of k completions. Of answers that are equally frequent, each counts
+    the same; if there is no answer at all, the chance is 0.
 
     >>> majority_at_k(np.array([[True, True, False]]), np.array([[5, 5, 6]]), 3)
     array([1.])
@@ -96,7 +97,7 @@ def _chances(right: Array, answers: Array, drawn: Array) -> Array:
     same = (answers[:, :, None] == answers[:, None, :]) & (answers != NO_ANSWER)[:, None, :]
     # For each draw and completion: how many in the draw give this completion's answer.
     votes = np.where(drawn, drawn.astype(np.float32) @ same.astype(np.float32), 0.0)
-    # Answers that tie for the most have as many completions each: so their shares are even.
+    # Answers that tie for the most have equally many completions, so each counts the same.
     winners = (votes == votes.max(axis=2, keepdims=True)) & (votes > 0)
     shares = (winners & right[:, None, :]).sum(axis=2) / np.maximum(winners.sum(axis=2), 1)
     chances: Array = shares.mean(axis=1)
@@ -105,7 +106,7 @@ def _chances(right: Array, answers: Array, drawn: Array) -> Array:
 
 @lru_cache(maxsize=64)
 def _draws(n: int, k: int, many: int) -> Array:
-    """Ways to draw k of n, a row each, True for what is drawn: all of them, or so many."""
+    """Ways to draw k of n, one per row, True for what is drawn: all of them, or `many`."""
     if comb(n, k) <= _DRAWS:
         places = np.array(list(combinations(range(n), k)))
     else:
@@ -117,7 +118,7 @@ def _draws(n: int, k: int, many: int) -> Array:
 
 @dataclass(frozen=True, slots=True)
 class _Ballots:
-    """The groups of one size: a row a group, a column a completion."""
+    """The groups of one size: one row per group, one column per completion."""
 
     size: int
     right: Array

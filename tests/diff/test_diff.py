@@ -11,7 +11,7 @@ import pytest
 from plaudit.diff import add_arguments, compare, compare_recipes
 from plaudit.diff import run as run_command
 from plaudit.recipes import load
-from plaudit.scoring._scored import AT_ONCE
+from plaudit.scoring._folder import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(
@@ -202,7 +202,7 @@ def test_what_is_no_run(two, tmp_path):
     with pytest.raises(ValueError, match=r"bare has no _run.json"):
         compare(a, tmp_path / "bare")
     (tmp_path / "bare" / "_run.json").write_text("{}")
-    with pytest.raises(ValueError, match=r"_run.json names no components"):
+    with pytest.raises(ValueError, match=r"_run.json has no list of components"):
         compare(a, tmp_path / "bare")
 
 
@@ -369,7 +369,7 @@ def test_recipes_and_inputs_that_are_not_there(rollouts, recipes, tmp_path, caps
         return capsys.readouterr().err.splitlines()[-1]
 
     assert command("trl-math", recipes[0]) == 2
-    assert "trl-math is a recipe: say what to score, with --input FILE" in complaint()
+    assert "trl-math is a recipe: name the file to score with --input FILE" in complaint()
     assert command("--input", rollouts, "trl-maths", "trl-math") == 2
     assert 'did you mean "trl-math"' in complaint()
     assert command("--input", rollouts, "trl-math", "trl-math") == 2
