@@ -34,11 +34,18 @@ def rows(image):
         "image_grid_thw": [[1, 4, 4]] * 2,
         "image_path": [[image]] * 2,
         "acc_reward": [1.0, 0.0],
+        "kind": ["list", None],
+        "choices": [["yes", "no"], None],
+        "question": ["Where is it?", None],
     }
 
 
 # The columns that decide a reward's value.
 READ = {
+    "answers.answer_reward": ["solution", "kind", "choices", "question"],
+    "answers.mention_reward": ["solution"],
+    "answers.exact_match_reward": ["solution"],
+    "answers.f1_reward": ["solution"],
     "canoe.accuracy_reward": ["solution"],
     "canoe.influence_reward": ["solution", "completions_long_answer"],
     "canoe.format_reward": [],
@@ -77,6 +84,9 @@ WRONG = {
     "image_grid_thw": ["144", ["1", "4", "4"], [1, 4.5, 4], [1, 4], None, 4, [[1, 4, 4]], b"144"],
     "image_path": [None, [], ["no such file"]],
     "acc_reward": ["1.0", None, float("nan"), [1.0], {}],
+    "kind": [4, b"number", ["number"], {}],
+    "choices": ["yes", [4], 4, [["yes"]]],
+    "question": [4, b"?", ["?"], {}],
 }
 
 
@@ -106,7 +116,9 @@ CASES = [
     for name, read in READ.items()
     for column in ["completions", *read]
     for wrong in WRONG[column]
-    if (name, column)
+    # The rewards of `answers` read a list of golds as alternatives.
+    if not (name.startswith("answers.") and column == "solution" and isinstance(wrong, list))
+    and (name, column)
     not in [
         # These read the ids alone.
         ("trl.get_repetition_penalty_reward", "completions"),

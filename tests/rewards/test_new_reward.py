@@ -116,7 +116,7 @@ def installed(tmp_path, monkeypatch):
 def test_a_package_that_cannot_be_imported_breaks_nothing_but_itself(installed, capsys):
     installed("acme", "acme_broken", "import no_such_thing", "acme")
     installed("toys", "toys_polite", POLITE, "toys")
-    assert systems() == ["canoe", "trl", "vlm_r1", "acme", "toys"]
+    assert systems() == ["answers", "canoe", "trl", "vlm_r1", "acme", "toys"]
     assert "toys.polite" in all_rewards()
     problem = "acme_broken of acme cannot be imported: ModuleNotFoundError: No module named"
     assert broken_systems() == {"acme": f"{problem} 'no_such_thing'"}

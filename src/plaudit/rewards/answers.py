@@ -26,7 +26,7 @@ from plaudit.answers import (
     same_normal_text,
     shared_tokens,
 )
-from plaudit.completions import Completion, gold_texts_of, rows_of, same_length, texts_of
+from plaudit.completions import Completion, gold_text_of, rows_of, same_length, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
 from plaudit.scores import Score, async_reward, reward
@@ -155,25 +155,21 @@ def _column(name: str, given: PerRow, completions: Sequence[Any]) -> list[str | 
 def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
     if options is None:
         return ()
-    if isinstance(options, str) or not all(isinstance(option, str) for option in options):
+    listed = options.tolist() if hasattr(options, "tolist") else options
+    is_list = isinstance(listed, list | tuple)
+    if not is_list or not all(isinstance(option, str) for option in listed):
         got = f"{type(options).__name__}: {options!r:.80}"
         raise TypeError(f"choices {row} must be a list of texts, one an option, or None, got {got}")
-    return tuple(options)
+    return tuple(listed)
 
 
 def _golds(solution: Sequence[Gold]) -> list[list[str]]:
     """The alternatives of each row as texts."""
-    alternatives: list[list[Any]] = [
-        list(gold) if isinstance(gold, list | tuple) else [] if gold is None else [gold]
-        for gold in rows_of(solution, "solution")
-    ]
     found: list[list[str]] = []
-    for row, golds in enumerate(alternatives):
-        try:
-            found.append([gold for gold in gold_texts_of(golds) if gold is not None])
-        except TypeError as error:
-            error.add_note(f"in the alternatives of solution {row}")
-            raise
+    for row, gold in enumerate(rows_of(solution, "solution")):
+        alternatives = gold if isinstance(gold, list | tuple) else [gold]
+        texts = [gold_text_of(one, f"solution {row}") for one in alternatives]
+        found.append([text for text in texts if text is not None])
     return found
 
 
