@@ -2,12 +2,14 @@
 
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import httpx
 import pytest
 
 from plaudit.recipes import load
+from plaudit.scores import Score
 from plaudit.serve import serving
 
 PROGRAM = Path(sys.executable).parent / "schemathesis"
@@ -41,6 +43,14 @@ def test_the_document_knows_every_path(url):
         assert httpx.request("OPTIONS", f"{url}{path}").status_code == 405
     assert set(document["paths"]) > {"/v1/score", "/v1/rewards", "/openrlhf", "/slime", "/verl"}
     assert "securitySchemes" not in document["components"]
+
+
+def test_the_document_knows_every_field_of_a_score(url):
+    schemas = httpx.get(f"{url}/openapi.json").json()["components"]["schemas"]
+    component = schemas["ScoredRow"]["properties"]["components"]["additionalProperties"]
+    assert component["$ref"] == "#/components/schemas/ScoredComponent"
+    assert set(schemas["ScoredComponent"]["properties"]) == {one.name for one in fields(Score)}
+    assert schemas["ScoredComponent"]["required"] == ["value", "status"]
 
 
 def test_a_guarded_server_says_so():

@@ -14,7 +14,7 @@ from plaudit.client._trying import Attempts
 from plaudit.client._wire import (
     RemoteRecipe,
     body_of,
-    components_of,
+    log_total,
     logs_wanted,
     number,
     replay,
@@ -22,7 +22,7 @@ from plaudit.client._wire import (
     totals_of,
 )
 from plaudit.recipes import RowScore
-from plaudit.scores import as_coroutine_functions, log_means
+from plaudit.scores import as_coroutine_functions
 
 
 @as_coroutine_functions
@@ -61,10 +61,9 @@ class AsyncClient:
         return f"AsyncClient({self._line.settings.url!r})"
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """The total of each completion; the mean of each component goes to `log_metric`."""
+        """The total of each completion; `log_metric` gets the means and the statuses."""
         answer = await _scored(self._line, completions, columns, reasons=False)
-        recipe = self._line.recipe
-        log_means(recipe.name, components_of(recipe, answer), columns.get("log_metric"))
+        log_total(self._line.recipe, answer, columns)
         return totals_of(answer)
 
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:

@@ -16,7 +16,7 @@ from plaudit.client._trying import Attempts
 from plaudit.client._wire import (
     RemoteRecipe,
     body_of,
-    components_of,
+    log_total,
     logs_wanted,
     number,
     replay,
@@ -24,7 +24,6 @@ from plaudit.client._wire import (
     totals_of,
 )
 from plaudit.recipes import RowScore
-from plaudit.scores import log_means
 
 
 class Client:
@@ -69,10 +68,9 @@ class Client:
         return f"Client({self._line.settings.url!r})"
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """The total of each completion; the mean of each component goes to `log_metric`."""
+        """The total of each completion; `log_metric` gets the means and the statuses."""
         answer = self._scored(completions, columns, reasons=False)
-        recipe = self._line.recipe
-        log_means(recipe.name, components_of(recipe, answer), columns.get("log_metric"))
+        log_total(self._line.recipe, answer, columns)
         return totals_of(answer)
 
     def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:

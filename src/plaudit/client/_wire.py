@@ -3,14 +3,15 @@
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from plaudit.completions import same_length
 from plaudit.recipes import RowScore
-from plaudit.scores import NOT_COLUMNS, Score
+from plaudit.scores import NOT_COLUMNS, Score, log_means, log_statuses
 
 Columns = Mapping[str, Any]
-OTHERS = ("why", "answer", "gold", "method", "right")
+FIELDS = get_type_hints(Score)
+NUMBERS = [name for name, kind in FIELDS.items() if float in get_args(kind)]
 
 
 @dataclass(frozen=True)
@@ -142,11 +143,9 @@ def totals_of(answer: Mapping[str, Any]) -> list[float | None]:
 
 
 def _score(said: Mapping[str, Any]) -> Score:
-    others = {name: said[name] for name in OTHERS if name in said}
-    ungated = number(said.get("ungated"))
-    return Score(
-        number(said["value"]), status=said["status"], ungated=ungated, **{"why": "", **others}
-    )
+    given = {name: said[name] for name in FIELDS if name in said}
+    given |= {name: number(given[name]) for name in NUMBERS if name in given}
+    return Score(**{"why": "", **given})
 
 
 def number(value: float | str | None) -> float | None:
@@ -183,6 +182,21 @@ def logs_wanted(columns: Columns) -> bool:
     (True, False)
     """
     return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
+
+
+def log_total(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns) -> None:
+    """Tell the trainer what a total hides: each component's mean, and what became of the rows.
+
+    >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
+    >>> rows = [{"status": "scored", "components": {"format": {"value": 1.0}}}]
+    >>> told = {}
+    >>> log_total(recipe, {"rows": rows}, {"log_metric": told.__setitem__})
+    >>> told["math/format"], told["math/timeout"]
+    (1.0, 0.0)
+    """
+    log_metric = columns.get("log_metric")
+    log_means(recipe.name, components_of(recipe, answer), log_metric)
+    log_statuses(recipe.name, [row["status"] for row in answer["rows"]], log_metric)
 
 
 def components_of(recipe: RemoteRecipe, answer: Mapping[str, Any]) -> dict[str, list[float | None]]:

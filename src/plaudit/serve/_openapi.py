@@ -12,6 +12,7 @@ from plaudit.serve._protocol import (
     RecipeInfo,
     RewardsRequest,
     RewardsResponse,
+    ScoredComponent,
     ScoreRequest,
     ScoreResponse,
     columns_taken,
@@ -20,7 +21,7 @@ from plaudit.serve._protocol import (
 from plaudit.serve._shapes import SHAPES
 
 Json = dict[str, Any]
-TYPES = (
+TYPES: tuple[type[msgspec.Struct], ...] = (
     Figures,
     Problem,
     RecipeInfo,
@@ -28,6 +29,7 @@ TYPES = (
     RewardsResponse,
     ScoreRequest,
     ScoreResponse,
+    ScoredComponent,
 )
 REFUSALS = {
     "408": "The request did not arrive in time",

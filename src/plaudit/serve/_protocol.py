@@ -9,16 +9,17 @@ The OpenAPI document is made of these types.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from importlib.metadata import version
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.completions import same_length, texts_of
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import NOT_COLUMNS, TOLD, Score
+from plaudit.scores import NOT_COLUMNS, STATUSES, TOLD, Score
 
 TAKEN = ("completions", "self", *NOT_COLUMNS)  # no column can have these names
 
@@ -56,29 +57,43 @@ class RewardsRequest(Struct, forbid_unknown_fields=True):
     logs: Logs = False
 
 
-class ScoredComponent(Struct):
-    """What one reward gave for one completion."""
+# Text that a request can do without; all other fields of a `Score` tell a program something.
+REASONS = ("why", "answer", "gold", "method")
+ALWAYS = ("value", "status")
+UNLESS_DEFAULT = {
+    field.name: field.default for field in fields(Score) if field.name not in (*ALWAYS, *REASONS)
+}
+ABOUT = {
+    "value": "null: the row is skipped",
+    "right": "whether it is right, where the reward can say so",
+    "ungated": "the value without the gate that held it back",
+    "gold_in_part": "whether only a part of the gold was read",
+}
 
-    value: Annotated[Value, Meta(description="null: the row is skipped")]
-    status: str
-    why: str | UnsetType = UNSET
-    answer: str | UnsetType | None = UNSET
-    gold: str | UnsetType | None = UNSET
-    method: str | UnsetType = UNSET
-    right: Annotated[
-        bool | UnsetType, Meta(description="whether it is right, where the reward can say so")
-    ] = UNSET
-    ungated: Annotated[
-        Value | UnsetType, Meta(description="the value without the gate that held it back")
-    ] = UNSET
+
+def _field(name: str, kind: Any) -> tuple[str, Any] | tuple[str, Any, Any]:
+    kind = Value if float in get_args(kind) else kind
+    kind = Annotated[kind, Meta(description=ABOUT[name])] if name in ABOUT else kind
+    return (name, kind) if name in ALWAYS else (name, kind | UnsetType, UNSET)
+
+
+# What one reward gave for one completion: the fields of a `Score`.
+ScoredComponent = msgspec.defstruct(
+    "ScoredComponent",
+    sorted((_field(*one) for one in get_type_hints(Score).items()), key=len),
+    namespace={"__doc__": "What one reward gave for one completion."},
+)
+AsScoredComponent = Annotated[
+    dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/ScoredComponent"})
+]
 
 
 class ScoredRow(Struct):
     """What one completion got from the recipe."""
 
     total: Annotated[Value, Meta(description="null: every component skipped the row")]
-    status: Annotated[str, Meta(description="error, timeout, limit, bad_gold, else scored")]
-    components: dict[str, ScoredComponent]
+    status: Annotated[str, Meta(description=f"{', '.join(STATUSES)}: the worst of a component")]
+    components: dict[str, AsScoredComponent]
 
 
 class Logged(Struct):
@@ -169,15 +184,15 @@ def row_of(score: RowScore, reasons: bool) -> ScoredRow:
     return ScoredRow(sayable(score.total), score.status, components)
 
 
-def _component(score: Score, reasons: bool) -> ScoredComponent:
-    said = ScoredComponent(sayable(score.value), str(score.status))
+def _component(score: Score, reasons: bool) -> dict[str, Any]:
+    """The value, the status, the reasons, and whatever else differs from its default."""
+    said: dict[str, Any] = {"value": sayable(score.value), "status": str(score.status)}
     if reasons:
-        said.why, said.answer = score.why, score.answer
-        said.gold, said.method = score.gold, score.method
-    if score.right is not None:
-        said.right = score.right
-    if score.ungated is not None:
-        said.ungated = sayable(score.ungated)
+        said |= {name: getattr(score, name) for name in REASONS}
+    for name, default in UNLESS_DEFAULT.items():
+        found = getattr(score, name)
+        if found != default:
+            said[name] = sayable(found) if isinstance(found, float) else found
     return said
 
 
