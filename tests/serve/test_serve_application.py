@@ -15,6 +15,7 @@ import httpx
 import pytest
 
 from plaudit.client import Client, ServerError
+from plaudit.judge import shared_judge
 from plaudit.recipes import RowScore, load
 from plaudit.scores import Score
 from plaudit.serve import Limits, application, serving
@@ -98,6 +99,30 @@ def test_the_end_of_a_server_does_not_disturb_another():
         assert total(url, symbolic(1, start=77_000)) == 1.0
 
 
+def test_the_last_server_of_a_process_stops_the_workers():
+    recipe = load("trl-math")
+    shared_judge().close()
+    before = set(children(os.getpid()))
+
+    def started():
+        return set(children(os.getpid())) - before
+
+    with serving(recipe) as url:
+        with serving(recipe) as other:
+            assert total(other, symbolic(1, start=78_000)) == 1.0
+            workers = started()
+            assert workers
+        assert started() == workers
+        assert total(url, symbolic(1, start=79_000)) == 1.0
+    until(lambda: not started())
+    assert recipe(**batch_of(symbolic(1, start=80_000)))[0].total == 1.0
+    assert started()
+
+
+def batch_of(asked):
+    return {"completions": asked["completions"], **asked["columns"]}
+
+
 def test_a_server_whose_judge_cannot_start_is_not_ready_until_it_can(tmp_path):
     with served(tmp_path, PLAUDIT_WORKERS="1") as server, httpx.Client(base_url=server.url) as http:
         pid = server.process.pid
@@ -174,6 +199,26 @@ def test_what_cannot_be_read_is_refused_as_json_with_an_id(url, why):
     problem = httpx.Response(code, text=body).json()
     assert problem["error"]
     assert problem["request"] == headers["x-request-id"]
+    assert counted(url, code) > 0
+
+
+def counted(url, code):
+    """How many requests without a known path were answered so, by the server's metrics."""
+    line = f'plaudit_requests_total{{code="{code}",path="other"}} '
+    found = httpx.get(f"{url}/metrics").text.partition(line)[2]
+    return float(found.split()[0]) if found else 0.0
+
+
+def test_each_refusal_by_the_connection_itself_is_counted_once():
+    with serving(load("trl-math"), Limits(sending=0.7)) as url:
+        for sent, code in UNREADABLE.values():
+            before = counted(url, code)
+            parts = urlsplit(url)
+            with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+                connection.sendall(sent)
+                while connection.recv(65536):
+                    pass
+            assert counted(url, code) == before + 1
 
 
 def test_a_row_says_whether_it_is_right_and_what_a_gate_held_back():

@@ -13,7 +13,7 @@ import pytest
 
 from plaudit.recipes import load
 from plaudit.serve import Limits, serving
-from served import children, served, symbolic
+from served import children, served, symbolic, until
 
 POST = b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\n"
 JSON = b"content-type: application/json\r\n"
@@ -168,3 +168,5 @@ def test_where_all_are_busy_the_next_is_told_to_come_again():
             said = said_while_dripping(late, b"")
         assert said.startswith("HTTP/1.1 503 ")
         assert "too many connections" in said
+        busy.close()
+        until(lambda: 'code="503",path="other"} 1.0' in httpx.get(f"{url}/metrics").text)

@@ -129,6 +129,31 @@ def test_a_call_that_fails_costs_one_request_at_the_most(monkeypatch, fault):
             failing.disarm()
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("number", [errno.ENOBUFS, errno.ENOMEM])
+def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loop, number):
+    """asyncio swallows it when a byte that should wake a loop cannot be sent.
+
+    The server answers with what was scored, and not with 504 at the request's deadline.
+    """
+    real, failed = socket.socket.send, []
+
+    def send(self, *args):
+        wakes = self.family == socket.AF_UNIX and threading.current_thread().name == loop
+        if wakes and armed.is_set() and not failed:
+            failed.append(self)
+            raise OSError(number, os.strerror(number))
+        return real(self, *args)
+
+    armed = threading.Event()
+    monkeypatch.setattr(socket.socket, "send", send)
+    with serving(load("trl-math"), Limits(deadline=20)) as url:
+        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        armed.set()
+        assert ask(url, timeout=60) == [1.0] * 32
+        assert failed
+
+
 def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):
     failing = Fault(monkeypatch, asyncio, "new_event_loop", codes(errno.EMFILE)[0])
     failing.arm(0)

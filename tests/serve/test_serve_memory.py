@@ -1,5 +1,6 @@
 """What requests take in memory is what is counted, and it is limited."""
 
+import json
 import socket
 import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
@@ -87,8 +88,18 @@ def test_what_the_recipe_does_not_read_is_not_built(server, at_rest):
     assert answer.json()["rows"][0]["total"] == 1.0
 
 
-def test_health_is_told_while_a_large_body_is_read(server):
-    body = batch("prompts", VALUES["lists"](SIZE))
+LARGE = {
+    "lists": lambda: batch("prompts", VALUES["lists"](SIZE)),
+    "golds of 1 MB": lambda: json.dumps(
+        {"completions": ["4"] * 60, "columns": {"solution": ["4 " * 500_000] * 60}}
+    ).encode(),
+}
+
+
+@pytest.mark.parametrize("name", LARGE)
+def test_health_is_told_while_a_large_body_is_read_and_scored(server, name):
+    """Asked again and again, it is told several times before the batch is answered."""
+    body = LARGE[name]()
     head = (
         b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         b"content-length: %d\r\n\r\n" % len(body)

@@ -11,8 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
 
+from plaudit.judge import workers_kept
 from plaudit.recipes import Recipe
 from plaudit.serve._limits import Limits
 from plaudit.serve._openapi import openapi_of
@@ -30,7 +30,7 @@ def application(
     token: str | None = None,
     images: Path | None = None,
     hosts: Collection[str] | None = None,
-) -> ASGIApp:
+) -> Watch:
     """The server as an ASGI application, for a server of your own choice.
 
     token: what clients must send; unless given, nothing
@@ -53,14 +53,15 @@ def application(
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        warming = asyncio.create_task(service.warm())
-        try:
-            yield
-        finally:
-            warming.cancel()
-            with suppress(asyncio.CancelledError):
-                await warming
-            service.close()
+        with workers_kept():
+            warming = asyncio.create_task(service.warm())
+            try:
+                yield
+            finally:
+                warming.cancel()
+                with suppress(asyncio.CancelledError):
+                    await warming
+                service.close()
 
     handlers = {HTTPException: _refused, Exception: _failed}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)

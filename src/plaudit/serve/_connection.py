@@ -12,6 +12,7 @@ import logging
 import secrets
 import socket
 import struct
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -32,6 +33,7 @@ class Connection(HttpToolsProtocol):
 
     sending: float
     others: Connections
+    count_refusal: Callable[[int], None]
     _clock: asyncio.TimerHandle | None = None  # until there is a head, or the client is gone
     _flushing: asyncio.TimerHandle | None = None  # until the client took its answer
     _head = 0
@@ -118,6 +120,7 @@ class Connection(HttpToolsProtocol):
         headers = {"Connection": "close", "X-Request-ID": request}
         answer = problem(code, why, request, headers)
         client = self.client[0] if self.client else None
+        self.count_refusal(code)
         log("refused", logging.INFO, request=request, code=code, why=why, client=client)
         head = b"".join(b"%s: %s\r\n" % header for header in answer.raw_headers)
         self.transport.write(STATUS_LINE[code] + head + b"\r\n" + bytes(answer.body))
@@ -215,10 +218,19 @@ class _Answering(asyncio.Transport):
         connection.leave(unread=self._cycle.more_body or bool(connection.pipeline))
 
 
-def connection_type(sending: float, most: int) -> type[Connection]:
+def connection_type(
+    sending: float, most: int, count_refusal: Callable[[int], None]
+) -> type[Connection]:
     """Connections with this clock, of which there are so many at the most.
 
-    >>> connection_type(2.0, 100).sending
+    count_refusal: is told the code of each answer that a connection gives itself
+
+    >>> connection_type(2.0, 100, print).sending
     2.0
     """
-    return type("Connection", (Connection,), {"sending": sending, "others": Connections(most)})
+    settings = {
+        "sending": sending,
+        "others": Connections(most),
+        "count_refusal": staticmethod(count_refusal),
+    }
+    return type("Connection", (Connection,), settings)

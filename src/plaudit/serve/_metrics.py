@@ -86,6 +86,10 @@ class Metrics:
             if code < 400:
                 self._recent.append(seconds)
 
+    def refused(self, code: int) -> None:
+        """Count a refusal by the connection itself: there was no whole request to time."""
+        self._requests.labels("other", str(code)).inc()
+
     def scored(self, rows: Sequence[RowScore]) -> None:
         """Count rows by their status."""
         self.counted(Counter(row.status for row in rows))

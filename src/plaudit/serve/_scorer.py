@@ -11,6 +11,7 @@ from plaudit.serve._desk import Held
 from plaudit.serve._threads import Threads
 
 T = TypeVar("T")
+TICK = 0.5  # seconds
 THREADS = 32  # for rewards that have no twin for event loops: most of the time they wait
 
 _held: ContextVar[Held | None] = ContextVar("plaudit_held", default=None)
@@ -81,6 +82,7 @@ class _Running:
         self.loop = asyncio.new_event_loop()
         self._threads = Threads(THREADS, "plaudit-rewards", _held.get)
         self.loop.set_default_executor(self._threads)
+        self.loop.call_soon(self._tick)
         self._thread = threading.Thread(
             target=self.loop.run_forever, name="plaudit-scorer", daemon=True
         )
@@ -89,6 +91,14 @@ class _Running:
         except RuntimeError:  # the system has no thread to give: the next request tries again
             self.loop.close()
             raise
+
+    def _tick(self) -> None:
+        """Wake the loop now and then.
+
+        What others hand to it wakes it by a byte in a socket. Where that cannot be sent, for want
+        of memory, asyncio says nothing, and the loop would sleep on what it has to do.
+        """
+        self.loop.call_later(TICK, self._tick)
 
     def close(self) -> None:
         asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result()

@@ -90,7 +90,7 @@ class Service:
         log("ready", recipe=self.recipe.name)
 
     def close(self) -> None:
-        """Stop scoring. The judge is everybody's in this process, and goes on."""
+        """Stop scoring."""
         self._trouble = "the server is stopping"
         self.scorer.close()
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
@@ -17,6 +16,7 @@ from plaudit.serve._application import application
 from plaudit.serve._connection import KEPT, connection_type
 from plaudit.serve._connections import fitting
 from plaudit.serve._limits import Limits
+from plaudit.serve._watch import Watch
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")  # what a loopback address is called
 GRACE = 5.0  # seconds beyond a request's own deadline that a server waits when it stops
@@ -66,11 +66,11 @@ class Server(uvicorn.Server):
             listener.listen(BACKLOG)
 
 
-def server_of(app: ASGIApp, limits: Limits) -> Server:
+def server_of(app: Watch, limits: Limits) -> Server:
     """uvicorn, set up for it: it finishes what it took before it stops."""
     most = fitting(limits.connections, shared_judge().settings.workers)
     settings: dict[str, Any] = {
-        "http": connection_type(limits.sending, most),
+        "http": connection_type(limits.sending, most, app.metrics.refused),
         "ws": "none",
         "loop": "asyncio",  # the same whatever is installed; another is no faster for batches
         "lifespan": "on",

@@ -35,7 +35,7 @@ class Watch:
     ) -> None:
         self._app = app
         self._desk = desk
-        self._metrics = metrics
+        self.metrics = metrics
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._token = None if token is None else _digest(token.encode())
         self._paths = paths  # each that there is, and whether it takes batches
@@ -102,7 +102,7 @@ class Watch:
 
     def _tell(self, scope: Scope, code: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"
-        self._metrics.requested(path, code, seconds, scoring=self._paths.get(path, False))
+        self.metrics.requested(path, code, seconds, scoring=self._paths.get(path, False))
         log(
             "request",
             logging.DEBUG if path in QUIET else logging.INFO,
