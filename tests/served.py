@@ -48,8 +48,8 @@ class Served:
         return self.process.wait(timeout=60)
 
     def workers(self):
-        """The judge's workers: the children of the nursery, which is the server's child."""
-        return [pid for nursery in children(self.process.pid) for pid in children(nursery)]
+        """The judge's workers: the children of the fork server, which is the server's child."""
+        return [pid for fork_server in children(self.process.pid) for pid in children(fork_server)]
 
 
 def children(pid):

@@ -85,10 +85,10 @@ def cut_short(folder):
 
 
 UNREADABLE = {
-    "pipe": (pipe, "no regular file"),
-    "device": (lambda _: "/dev/zero", "no regular file"),
+    "pipe": (pipe, "not a regular file"),
+    "device": (lambda _: "/dev/zero", "not a regular file"),
     "terminal": (lambda _: "/dev/tty", "image"),
-    "folder": (lambda folder: folder, "no regular file"),
+    "folder": (lambda folder: folder, "not a regular file"),
     "proc": (lambda _: "/proc/self/environ", "the file is empty"),
     "blocking": (lambda _: "/proc/kmsg", "image"),
     "huge": (huge, "more than 67,108,864 bytes: give it as [width, height]"),
@@ -98,7 +98,7 @@ UNREADABLE = {
     "cut short": (cut_short, "cannot be read"),
     "missing": (lambda folder: folder / "none.png", "No such file"),
     "null": (lambda _: "a\0b", "null"),
-    "no base64": (lambda _: "data:image/png;base64,%%%", "no base64"),
+    "no base64": (lambda _: "data:image/png;base64,%%%", "not base64"),
     "plain data": (lambda _: "data:image/png,abc", "data:image/png;base64,…"),
     "negative": (lambda _: [-1, 10], "must be above 0"),
     "number": (lambda _: 7, "got int"),

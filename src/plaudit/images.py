@@ -118,7 +118,7 @@ def opened(source: str | bytes) -> "Iterator[Image]":
     ...     pass
     Traceback (most recent call last):
     ...
-    ValueError: the image cannot be read: it is no regular file
+    ValueError: the image cannot be read: it is not a regular file
     """
     with _file(source) as file:
         yield _image(file)
@@ -160,7 +160,7 @@ def _decoded(uri: str) -> bytes:
     try:
         return b64decode(data, validate=True)
     except ValueError as error:
-        raise ValueError(f"the image's bytes are no base64: {error}") from error
+        raise ValueError(f"the image's bytes are not base64: {error}") from error
 
 
 def _regular(path: str) -> BinaryIO:
@@ -178,7 +178,7 @@ def _regular(path: str) -> BinaryIO:
 
 def _check(found: os.stat_result) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise ValueError("the image cannot be read: it is no regular file")
+        raise ValueError("the image cannot be read: it is not a regular file")
     if found.st_size > BYTES:
         raise ValueError(f"the image has more than {BYTES:,} bytes: give it as [width, height]")
     if not found.st_size:  # so are all files of /proc, and to read some of them blocks

@@ -148,7 +148,7 @@ def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loo
     armed = threading.Event()
     monkeypatch.setattr(socket.socket, "send", send)
     with serving(load("trl-math"), Limits(deadline=20)) as url:
-        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         armed.set()
         assert ask(url, timeout=60) == [1.0] * 32
         assert failed
@@ -158,6 +158,6 @@ def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):
     failing = Fault(monkeypatch, asyncio, "new_event_loop", codes(errno.EMFILE)[0])
     failing.arm(0)
     with serving(load("trl-math")) as url:
-        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         assert failing.fired
         assert ask(url) == [1.0] * 32
