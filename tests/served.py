@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 # Neither is decided without a CAS: the one is quick, the other runs over every deadline.
 SYMBOLIC = r"It is \boxed{{{n}y + \sin({n}x)}}."
@@ -32,6 +33,12 @@ def poison(count, start=90_000):
     """A batch of which each row takes all the time that the judge gives it."""
     completions = [POISON.format(n=n) for n in range(start, start + count)]
     return {"completions": completions, "columns": {"solution": [r"$\sin x + 1$"] * count}}
+
+
+def all_but_one_long(cases):
+    """Parameters of a test: one is tried by `make test`, all of them by `make test-long`."""
+    first, *others = cases
+    return [first, *(pytest.param(case, marks=pytest.mark.long) for case in others)]
 
 
 class Served:

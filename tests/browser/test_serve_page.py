@@ -96,7 +96,9 @@ def asked(driver):
     """The addresses that the page asked for."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    return [params["request"]["url"] for params in sent]
+    # The browser may still be busy with the page that it starts with, which is not ours.
+    own = ("chrome:", "chrome-untrusted:")
+    return [one["request"]["url"] for one in sent if not one["documentURL"].startswith(own)]
 
 
 def test_the_page_shows_the_recipe_figures_and_why(browser, url, shots):

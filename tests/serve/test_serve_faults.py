@@ -58,37 +58,28 @@ def codes(*numbers):
 
 
 NO_THREAD = RuntimeError("can't start new thread")
-FAULTS = [
-    *[
-        (socket.socket, "accept", error)
-        for error in codes(
-            errno.EMFILE,
-            errno.ENFILE,
-            errno.ENOMEM,
-            errno.ENOBUFS,
-            errno.ECONNABORTED,
-            errno.EAGAIN,
-        )
-    ],
-    *[
-        (socket.socket, "recv", error)
-        for error in codes(
-            errno.ECONNRESET, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT
-        )
-    ],
-    *[
-        (socket.socket, "send", error)
-        for error in codes(errno.EPIPE, errno.ECONNRESET, errno.EAGAIN, errno.ENOBUFS, errno.ENOMEM)
-    ],
-    *[(socket.socket, "setsockopt", error) for error in codes(errno.EINVAL, errno.ENOMEM)],
-    *[(socket.socket, "shutdown", error) for error in codes(errno.ENOTCONN)],
-    (threading.Thread, "start", NO_THREAD),
-]
-
-
-def named(fault):
-    _, name, error = fault
-    return f"{name} {errno.errorcode.get(error.errno) if isinstance(error, OSError) else 'none'}"
+NUMBERS = {
+    "accept": (
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOBUFS,
+        errno.ECONNABORTED,
+        errno.EAGAIN,
+    ),
+    "recv": (errno.ECONNRESET, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT),
+    "send": (errno.EPIPE, errno.ECONNRESET, errno.EAGAIN, errno.ENOBUFS, errno.ENOMEM),
+    "setsockopt": (errno.EINVAL, errno.ENOMEM),
+    "shutdown": (errno.ENOTCONN,),
+}
+FAULTS = {
+    f"{name} {errno.errorcode[number]}": (socket.socket, name, *codes(number))
+    for name, numbers in NUMBERS.items()
+    for number in numbers
+}
+FAULTS["start none"] = (threading.Thread, "start", NO_THREAD)
+# `make test` tries one of each call, `make test-long` all.
+BRIEF = {"start none", *(f"{name} {errno.errorcode[n[0]]}" for name, n in NUMBERS.items())}
 
 
 def ask(url, timeout=30):
@@ -116,9 +107,12 @@ def refuse(url):
                 pass
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=named)
-def test_a_call_that_fails_costs_one_request_at_the_most(monkeypatch, fault):
-    failing = Fault(monkeypatch, *fault)
+@pytest.mark.parametrize(
+    "fault",
+    [name if name in BRIEF else pytest.param(name, marks=pytest.mark.long) for name in FAULTS],
+)
+def test_a_call_that_fails_costs_at_most_one_request(monkeypatch, fault):
+    failing = Fault(monkeypatch, *FAULTS[fault])
     for after in range(3):
         with serving(load("trl-math"), Limits(deadline=3)) as url:
             failing.arm(after)

@@ -44,6 +44,7 @@ def killing(server):
         killer.join()
 
 
+@pytest.mark.long
 def test_no_request_is_lost_when_workers_are_killed(server):
     batches = [symbolic(40, start=1_000 * number) for number in range(1, 9)]
     with killing(server) as killed, ThreadPoolExecutor(8) as threads:
