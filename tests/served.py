@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
+import pytest
 
 # Neither is decided without a CAS: the one is quick, the other runs over every deadline.
 SYMBOLIC = r"It is \boxed{{{n}y + \sin({n}x)}}."
@@ -34,6 +35,12 @@ def poison(count, start=90_000):
     return {"completions": completions, "columns": {"solution": [r"$\sin x + 1$"] * count}}
 
 
+def all_but_one_long(cases):
+    """Parameters of a test: one is tried by `make test`, all of them by `make test-long`."""
+    first, *others = cases
+    return [first, *(pytest.param(case, marks=pytest.mark.long) for case in others)]
+
+
 class Served:
     """A process that serves: its address, its log, and how it ended."""
 
@@ -48,8 +55,8 @@ class Served:
         return self.process.wait(timeout=60)
 
     def workers(self):
-        """The judge's workers: the children of the nursery, which is the server's child."""
-        return [pid for nursery in children(self.process.pid) for pid in children(nursery)]
+        """The judge's workers: the children of the fork server, which is the server's child."""
+        return [pid for fork_server in children(self.process.pid) for pid in children(fork_server)]
 
 
 def children(pid):

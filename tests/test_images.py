@@ -5,6 +5,7 @@ import io
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -84,10 +85,10 @@ def cut_short(folder):
 
 
 UNREADABLE = {
-    "pipe": (pipe, "no regular file"),
-    "device": (lambda _: "/dev/zero", "no regular file"),
+    "pipe": (pipe, "not a regular file"),
+    "device": (lambda _: "/dev/zero", "not a regular file"),
     "terminal": (lambda _: "/dev/tty", "image"),
-    "folder": (lambda folder: folder, "no regular file"),
+    "folder": (lambda folder: folder, "not a regular file"),
     "proc": (lambda _: "/proc/self/environ", "the file is empty"),
     "blocking": (lambda _: "/proc/kmsg", "image"),
     "huge": (huge, "more than 67,108,864 bytes: give it as [width, height]"),
@@ -97,7 +98,7 @@ UNREADABLE = {
     "cut short": (cut_short, "cannot be read"),
     "missing": (lambda folder: folder / "none.png", "No such file"),
     "null": (lambda _: "a\0b", "null"),
-    "no base64": (lambda _: "data:image/png;base64,%%%", "no base64"),
+    "no base64": (lambda _: "data:image/png;base64,%%%", "not base64"),
     "plain data": (lambda _: "data:image/png,abc", "data:image/png;base64,…"),
     "negative": (lambda _: [-1, 10], "must be above 0"),
     "number": (lambda _: 7, "got int"),
@@ -116,6 +117,40 @@ def test_what_is_no_image_is_refused_at_once(why, tmp_path):
             image_path=[entry],
         )
     assert said in str(refused.value)
+
+
+OF_THE_WRONG_KIND = [
+    (4, "int: 4"),
+    (4.5, "float: 4.5"),
+    (True, "bool: True"),
+    ([4], "list: [4]"),
+    ([4.0, 3.0], "list: [4.0, 3.0]"),
+    ([True, True], "list: [True, True]"),
+    ([1, 2, 3], "list: [1, 2, 3]"),
+    ({"path": 4}, "int: 4"),
+    (np.array(4), "ndarray: array(4)"),
+    (np.int64(4), "int64: "),
+    (Image.new("RGB", (2, 2)), "Image: "),
+    (object(), "object: "),
+]
+
+
+@pytest.mark.parametrize(("entry", "shown"), OF_THE_WRONG_KIND, ids=lambda one: type(one).__name__)
+def test_an_entry_of_the_wrong_kind_is_named_with_its_row(entry, shown):
+    with pytest.raises(ValueError) as refused:
+        vlm_r1.iou_reward(
+            ["<answer>[1, 2, 3, 4]</answer>"] * 2,
+            ["[1, 2, 3, 4]"] * 2,
+            image_grid_thw=[[1, 5, 10]] * 2,
+            image_path=[[20, 10], entry],
+        )
+    wanted = "row 1: image_path must be a path, the bytes of a file, or [width, height], got "
+    assert str(refused.value).startswith(wanted + shown)
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_bytes_of_any_kind_are_the_file(kind):
+    assert size_of(source_of(kind(encoded("PNG")))) == (20, 10)
 
 
 def test_only_what_is_below_a_folder_is_opened(folder):

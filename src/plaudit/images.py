@@ -62,15 +62,25 @@ def source_of(entry: Any) -> Source | None:
         entry = entry.get("bytes") or entry.get("path")
     if isinstance(entry, PathLike):
         return str(entry)
+    if isinstance(entry, bytearray | memoryview):
+        return bytes(entry) or None
     if entry is None or isinstance(entry, str | bytes):
         return entry or None
-    if not hasattr(entry, "__iter__"):
+    try:
+        listed = list(entry)
+        if len(listed) == 2 and all(map(_is_whole, listed)):
+            return int(listed[0]), int(listed[1])
+        return source_of(listed[0]) if listed else None
+    except (TypeError, ValueError):  # arrays of no dimension can be iterated over, and cannot
         kind = type(entry).__name__
-        raise ValueError(f"an image is a path, its bytes, or [width, height], got {kind}")
-    listed = list(entry)
-    if len(listed) == 2 and all(isinstance(side, Integral) for side in listed):
-        return int(listed[0]), int(listed[1])
-    return source_of(listed[0]) if listed else None
+        raise ValueError(
+            "image_path must be a path, the bytes of a file, or [width, height], "
+            f"got {kind}: {entry!r:.60}"
+        ) from None
+
+
+def _is_whole(side: Any) -> bool:
+    return isinstance(side, Integral) and not isinstance(side, bool)
 
 
 def name_of(source: Source) -> str:

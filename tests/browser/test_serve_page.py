@@ -1,4 +1,4 @@
-"""The server's front page in a browser: as wide as a desk and as a phone, light and dark.
+"""The server's front page in a browser: as wide as a monitor and as a phone, light and dark.
 
 Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
 """
@@ -96,7 +96,9 @@ def asked(driver):
     """The addresses that the page asked for."""
     messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
     sent = [m["params"] for m in messages if m["method"] == "Network.requestWillBeSent"]
-    return [params["request"]["url"] for params in sent]
+    # The browser may still be busy with the page that it starts with, which is not ours.
+    own = ("chrome:", "chrome-untrusted:")
+    return [one["request"]["url"] for one in sent if not one["documentURL"].startswith(own)]
 
 
 def test_the_page_shows_the_recipe_figures_and_why(browser, url, shots):
@@ -125,33 +127,33 @@ def test_the_page_shows_the_recipe_figures_and_why(browser, url, shots):
 
 
 @pytest.fixture
-def desk(start):
+def monitor(start):
     with start(1280) as driver:
         yield driver
 
 
-def test_what_a_model_wrote_stays_text(desk, url):
-    show(desk, url)
-    said = score(desk, rf"\boxed{{\text{{{HOSTILE}}}}}", HOSTILE)
+def test_what_a_model_wrote_stays_text(monitor, url):
+    show(monitor, url)
+    said = score(monitor, rf"\boxed{{\text{{{HOSTILE}}}}}", HOSTILE)
     assert "onerror" in said
-    assert desk.execute_script("return window.broken") is None
-    assert desk.get_log("browser") == []
+    assert monitor.execute_script("return window.broken") is None
+    assert monitor.get_log("browser") == []
 
 
-def test_what_cannot_be_scored_says_why(desk, url):
-    show(desk, url)
-    assert "solution 0 must be text" in score(desk, "4", '{"a": 1}')
+def test_what_cannot_be_scored_says_why(monitor, url):
+    show(monitor, url)
+    assert "solution 0 must be text" in score(monitor, "4", '{"a": 1}')
 
 
-def test_a_guarded_page_asks_for_the_token(desk, shots):
+def test_a_guarded_page_asks_for_the_token(monitor, shots):
     with serving(load("trl-math"), token="sesame") as url:
-        show(desk, url)
-        assert one(desk, "#locked").is_displayed()
-        assert "trl-math" not in desk.page_source
-        whole_page(desk, shots / "serve-locked.png")
-        write(desk, "#token", "sesame")
-        one(desk, "#unlock button").click()
-        wait_until(lambda: text(desk, "#name") == "trl-math")
-        assert not one(desk, "#locked").is_displayed()
-        assert "1.0" in score(desk, r"\boxed{4}", "4") or "1" in text(desk, ".total")
-        assert "is equal to the gold 4" in text(desk, "#result")
+        show(monitor, url)
+        assert one(monitor, "#locked").is_displayed()
+        assert "trl-math" not in monitor.page_source
+        whole_page(monitor, shots / "serve-locked.png")
+        write(monitor, "#token", "sesame")
+        one(monitor, "#unlock button").click()
+        wait_until(lambda: text(monitor, "#name") == "trl-math")
+        assert not one(monitor, "#locked").is_displayed()
+        assert "1.0" in score(monitor, r"\boxed{4}", "4") or "1" in text(monitor, ".total")
+        assert "is equal to the gold 4" in text(monitor, "#result")

@@ -15,11 +15,12 @@ import httpx
 import pytest
 
 from plaudit.client import Client, ServerError
+from plaudit.judge import shared_judge
 from plaudit.recipes import RowScore, load
 from plaudit.scores import Score
 from plaudit.serve import Limits, application, serving
-from plaudit.serve._protocol import row_of, written
-from plaudit.serve._serving import server_of
+from plaudit.serve._protocol import row_of, to_json
+from plaudit.serve._server import server_of
 from served import children, poison, served, symbolic, until
 
 BATCH = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
@@ -28,7 +29,7 @@ FORKED = """
 import os, socket, sys
 from plaudit.recipes import load
 from plaudit.serve import Limits, application
-from plaudit.serve._serving import server_of
+from plaudit.serve._server import server_of
 
 app = application(load("trl-math"))
 listener = socket.create_server(("127.0.0.1", 0))
@@ -71,7 +72,7 @@ def test_an_application_that_was_loaded_before_a_fork_works():
     )
     try:
         url = f"http://127.0.0.1:{int(process.stdout.readline())}"
-        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         assert total(url) == 1.0
     finally:
         os.killpg(process.pid, signal.SIGTERM)
@@ -83,7 +84,7 @@ def test_a_lifespan_can_be_entered_again():
     app = application(load("trl-math"))
     for _ in range(2):
         with running(app) as url:
-            until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+            until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
             assert total(url) == 1.0
 
 
@@ -92,19 +93,46 @@ def test_the_end_of_a_server_does_not_disturb_another():
         with serving(load("trl-math")) as other:
             assert total(other) == 1.0
             asked = threads.submit(httpx.post, f"{url}/v1/score", json=poison(1), timeout=60)
-            until(lambda: httpx.get(f"{url}/v1/figures").json()["rows_in_flight"] == 1)
+            until(lambda: httpx.get(f"{url}/v1/figures", timeout=60).json()["rows_in_flight"] == 1)
         answer = asked.result()
         assert (answer.status_code, answer.json()["rows"][0]["status"]) == (200, "timeout")
         assert total(url, symbolic(1, start=77_000)) == 1.0
 
 
+def test_the_last_server_of_a_process_stops_the_workers():
+    recipe = load("trl-math")
+    shared_judge().close()
+    before = set(children(os.getpid()))
+
+    def started():
+        return set(children(os.getpid())) - before
+
+    with serving(recipe) as url:
+        with serving(recipe) as other:
+            assert total(other, symbolic(1, start=78_000)) == 1.0
+            workers = started()
+            assert workers
+        assert started() == workers
+        assert total(url, symbolic(1, start=79_000)) == 1.0
+    until(lambda: not started())
+    assert recipe(**batch_of(symbolic(1, start=80_000)))[0].total == 1.0
+    assert started()
+
+
+def batch_of(asked):
+    return {"completions": asked["completions"], **asked["columns"]}
+
+
 def test_a_server_whose_judge_cannot_start_is_not_ready_until_it_can(tmp_path):
-    with served(tmp_path, PLAUDIT_WORKERS="1") as server, httpx.Client(base_url=server.url) as http:
+    with (
+        served(tmp_path, PLAUDIT_WORKERS="1") as server,
+        httpx.Client(base_url=server.url, timeout=60) as http,
+    ):
         pid = server.process.pid
         assert http.get("/readyz").status_code == 200
         before = resource.prlimit(pid, resource.RLIMIT_NOFILE)
-        for nursery in children(pid):
-            os.kill(nursery, signal.SIGKILL)
+        for fork_server in children(pid):
+            os.kill(fork_server, signal.SIGKILL)
         resource.prlimit(pid, resource.RLIMIT_NOFILE, (8, before[1]))
         refused = http.post("/v1/score", json=symbolic(1, start=61_000), timeout=60)
         assert refused.status_code >= 500 or refused.json()["rows"][0]["status"] == "error"
@@ -125,7 +153,7 @@ def url():
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:80", "127.0.0.1:8950", "[::1]:8950"])
 def test_a_server_on_this_machine_answers_to_its_names(url, host):
-    assert httpx.get(f"{url}/healthz", headers={"host": host}).status_code == 200
+    assert httpx.get(f"{url}/healthz", headers={"host": host}, timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize(
@@ -133,7 +161,7 @@ def test_a_server_on_this_machine_answers_to_its_names(url, host):
 )
 def test_a_name_that_leads_here_by_a_trick_is_refused(url, host):
     for path in ("/", "/healthz", "/v1/recipe"):
-        answer = httpx.get(f"{url}{path}", headers={"host": host})
+        answer = httpx.get(f"{url}{path}", headers={"host": host}, timeout=60)
         assert answer.status_code == 421
         assert "--host-name" in answer.json()["error"]
         assert answer.json()["request"] == answer.headers["x-request-id"]
@@ -142,7 +170,7 @@ def test_a_name_that_leads_here_by_a_trick_is_refused(url, host):
 def test_other_names_can_be_allowed(tmp_path):
     with served(tmp_path, "--host-name", "rewards") as server:
         for host, code in (("rewards:80", 200), ("localhost", 200), ("others", 421)):
-            answer = httpx.get(f"{server.url}/healthz", headers={"host": host})
+            answer = httpx.get(f"{server.url}/healthz", headers={"host": host}, timeout=60)
             assert answer.status_code == code
 
 
@@ -174,12 +202,32 @@ def test_what_cannot_be_read_is_refused_as_json_with_an_id(url, why):
     problem = httpx.Response(code, text=body).json()
     assert problem["error"]
     assert problem["request"] == headers["x-request-id"]
+    assert counted(url, code) > 0
+
+
+def counted(url, code):
+    """How many requests without a known path were answered so, by the server's metrics."""
+    line = f'plaudit_requests_total{{code="{code}",path="other"}} '
+    found = httpx.get(f"{url}/metrics", timeout=60).text.partition(line)[2]
+    return float(found.split()[0]) if found else 0.0
+
+
+def test_each_refusal_by_the_connection_itself_is_counted_once():
+    with serving(load("trl-math"), Limits(sending=0.7)) as url:
+        for sent, code in UNREADABLE.values():
+            before = counted(url, code)
+            parts = urlsplit(url)
+            with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+                connection.sendall(sent)
+                while connection.recv(65536):
+                    pass
+            assert counted(url, code) == before + 1
 
 
 def test_a_row_says_whether_it_is_right_and_what_a_gate_held_back():
     scores = {"accuracy": Score(0.0, "No.", right=False), "format": Score(0.0, "", ungated=0.5)}
     for reasons in (True, False):
-        said = httpx.Response(200, content=written(row_of(RowScore(0.0, scores), reasons))).json()
+        said = httpx.Response(200, content=to_json(row_of(RowScore(0.0, scores), reasons))).json()
         assert said["components"]["accuracy"]["right"] is False
         assert said["components"]["format"]["ungated"] == 0.5
         assert "ungated" not in said["components"]["accuracy"]

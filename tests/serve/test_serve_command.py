@@ -64,9 +64,9 @@ def test_a_token_from_a_file_on_every_interface(tmp_path):
     secret.write_text("sesame\n")
     with served(tmp_path, "--host", "0.0.0.0", "--token-file", str(secret), ready=False) as server:
         url = server.url.replace("0.0.0.0", "127.0.0.1")
-        assert httpx.get(f"{url}/v1/recipe").status_code == 401
+        assert httpx.get(f"{url}/v1/recipe", timeout=60).status_code == 401
         headers = {"authorization": "Bearer sesame"}
-        assert httpx.get(f"{url}/v1/recipe", headers=headers).status_code == 200
+        assert httpx.get(f"{url}/v1/recipe", headers=headers, timeout=60).status_code == 200
         events = [line["event"] for line in server.log()]
         assert "no token" not in events
         assert "sesame" not in str(server.log())
@@ -81,7 +81,7 @@ def test_everybody_who_can_use_it_is_warned_of(tmp_path):
 
 def test_a_token_from_the_environment(tmp_path):
     with served(tmp_path, PLAUDIT_TOKEN="sesame", ready=False) as server:
-        assert httpx.get(f"{server.url}/metrics").status_code == 401
+        assert httpx.get(f"{server.url}/metrics", timeout=60).status_code == 401
         assert server.url.startswith("http://127.0.0.1:")  # this machine alone, unless told
 
 
@@ -106,6 +106,6 @@ def test_a_judge_that_cannot_start_is_told_of(monkeypatch):
 
     monkeypatch.setattr(_service, "judge_async", unable)
     with serving(load("trl-math")) as url:
-        answer = httpx.get(f"{url}/readyz")
+        answer = httpx.get(f"{url}/readyz", timeout=60)
         assert (answer.status_code, answer.json()["error"]) == (503, "install plaudit[antlr4-13]")
-        assert httpx.get(f"{url}/healthz").status_code == 200
+        assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200

@@ -58,37 +58,28 @@ def codes(*numbers):
 
 
 NO_THREAD = RuntimeError("can't start new thread")
-FAULTS = [
-    *[
-        (socket.socket, "accept", error)
-        for error in codes(
-            errno.EMFILE,
-            errno.ENFILE,
-            errno.ENOMEM,
-            errno.ENOBUFS,
-            errno.ECONNABORTED,
-            errno.EAGAIN,
-        )
-    ],
-    *[
-        (socket.socket, "recv", error)
-        for error in codes(
-            errno.ECONNRESET, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT
-        )
-    ],
-    *[
-        (socket.socket, "send", error)
-        for error in codes(errno.EPIPE, errno.ECONNRESET, errno.EAGAIN, errno.ENOBUFS, errno.ENOMEM)
-    ],
-    *[(socket.socket, "setsockopt", error) for error in codes(errno.EINVAL, errno.ENOMEM)],
-    *[(socket.socket, "shutdown", error) for error in codes(errno.ENOTCONN)],
-    (threading.Thread, "start", NO_THREAD),
-]
-
-
-def named(fault):
-    _, name, error = fault
-    return f"{name} {errno.errorcode.get(error.errno) if isinstance(error, OSError) else 'none'}"
+NUMBERS = {
+    "accept": (
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+        errno.ENOBUFS,
+        errno.ECONNABORTED,
+        errno.EAGAIN,
+    ),
+    "recv": (errno.ECONNRESET, errno.ENOMEM, errno.EAGAIN, errno.EINTR, errno.ETIMEDOUT),
+    "send": (errno.EPIPE, errno.ECONNRESET, errno.EAGAIN, errno.ENOBUFS, errno.ENOMEM),
+    "setsockopt": (errno.EINVAL, errno.ENOMEM),
+    "shutdown": (errno.ENOTCONN,),
+}
+FAULTS = {
+    f"{name} {errno.errorcode[number]}": (socket.socket, name, *codes(number))
+    for name, numbers in NUMBERS.items()
+    for number in numbers
+}
+FAULTS["start none"] = (threading.Thread, "start", NO_THREAD)
+# `make test` tries one of each call, `make test-long` all.
+BRIEF = {"start none", *(f"{name} {errno.errorcode[n[0]]}" for name, n in NUMBERS.items())}
 
 
 def ask(url, timeout=30):
@@ -116,9 +107,12 @@ def refuse(url):
                 pass
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=named)
-def test_a_call_that_fails_costs_one_request_at_the_most(monkeypatch, fault):
-    failing = Fault(monkeypatch, *fault)
+@pytest.mark.parametrize(
+    "fault",
+    [name if name in BRIEF else pytest.param(name, marks=pytest.mark.long) for name in FAULTS],
+)
+def test_a_call_that_fails_costs_at_most_one_request(monkeypatch, fault):
+    failing = Fault(monkeypatch, *FAULTS[fault])
     for after in range(3):
         with serving(load("trl-math"), Limits(deadline=3)) as url:
             failing.arm(after)
@@ -129,10 +123,35 @@ def test_a_call_that_fails_costs_one_request_at_the_most(monkeypatch, fault):
             failing.disarm()
 
 
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("number", [errno.ENOBUFS, errno.ENOMEM])
+def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loop, number):
+    """asyncio swallows it when a byte that should wake a loop cannot be sent.
+
+    The server answers with what was scored, and not with 504 at the request's deadline.
+    """
+    real, failed = socket.socket.send, []
+
+    def send(self, *args):
+        wakes = self.family == socket.AF_UNIX and threading.current_thread().name == loop
+        if wakes and armed.is_set() and not failed:
+            failed.append(self)
+            raise OSError(number, os.strerror(number))
+        return real(self, *args)
+
+    armed = threading.Event()
+    monkeypatch.setattr(socket.socket, "send", send)
+    with serving(load("trl-math"), Limits(deadline=20)) as url:
+        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
+        armed.set()
+        assert ask(url, timeout=60) == [1.0] * 32
+        assert failed
+
+
 def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):
     failing = Fault(monkeypatch, asyncio, "new_event_loop", codes(errno.EMFILE)[0])
     failing.arm(0)
     with serving(load("trl-math")) as url:
-        until(lambda: httpx.get(f"{url}/readyz").status_code == 200)
+        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         assert failing.fired
         assert ask(url) == [1.0] * 32

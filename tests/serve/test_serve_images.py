@@ -31,7 +31,7 @@ def ask(url, *images):
         "image_path": list(images),
     }
     batch = {"completions": [ANSWER] * len(images), "columns": columns}
-    return httpx.post(f"{url}/v1/score", json=batch)
+    return httpx.post(f"{url}/v1/score", json=batch, timeout=60)
 
 
 def uri():

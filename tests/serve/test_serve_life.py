@@ -44,6 +44,7 @@ def killing(server):
         killer.join()
 
 
+@pytest.mark.long
 def test_no_request_is_lost_when_workers_are_killed(server):
     batches = [symbolic(40, start=1_000 * number) for number in range(1, 9)]
     with killing(server) as killed, ThreadPoolExecutor(8) as threads:
@@ -57,13 +58,13 @@ def test_no_request_is_lost_when_workers_are_killed(server):
         assert [row["total"] for row in answer.json()["rows"]] == [row.total for row in direct]
 
 
-def test_no_request_is_lost_when_the_nursery_is_killed(server):
+def test_no_request_is_lost_when_the_fork_server_is_killed(server):
     batch = symbolic(60, start=20_000)
     with ThreadPoolExecutor(1) as threads:
         asked = threads.submit(httpx.post, f"{server.url}/v1/score", json=batch, timeout=60)
         time.sleep(0.1)
-        for nursery in children(server.process.pid):
-            os.kill(nursery, signal.SIGKILL)
+        for fork_server in children(server.process.pid):
+            os.kill(fork_server, signal.SIGKILL)
         answer = asked.result()
     assert [row["total"] for row in answer.json()["rows"]] == [1.0] * 60
 
@@ -78,19 +79,17 @@ def test_poison_is_a_timeout_and_nothing_worse(server):
 
 
 def test_a_client_that_goes_away_frees_its_work(server):
-    """Forty seconds of work, of which the worker has begun with eight items."""
-    with httpx.Client(base_url=server.url) as http:
+    """Minutes of work, of which the worker has begun with eight items."""
+    with httpx.Client(base_url=server.url, timeout=60) as http:
         before = http.get("/v1/figures").json()["abandoned"]
         with pytest.raises(httpx.ReadTimeout):
-            http.post("/v1/score", json=poison(40), timeout=0.5)
-        start = time.monotonic()
-        answer = http.post("/v1/score", json=symbolic(2, start=40_000), timeout=60)
+            http.post("/v1/score", json=poison(300), timeout=0.5)
+        answer = http.post("/v1/score", json=symbolic(2, start=40_000), timeout=120)
         assert answer.status_code == 200
-        assert time.monotonic() - start < 20
         figures = http.get("/v1/figures").json()
     assert (figures["abandoned"], figures["rows_in_flight"]) == (before + 1, 0)
     logged = [line for line in server.log() if line.get("code") == 499]
-    assert logged[-1]["rows"] == 40
+    assert logged[-1]["rows"] == 300
 
 
 def test_a_client_that_goes_away_while_it_sends_is_forgotten(server):
@@ -101,7 +100,15 @@ def test_a_client_that_goes_away_while_it_sends_is_forgotten(server):
             b'content-length: 100\r\n\r\n{"completions'
         )
     until(lambda: [line for line in server.log() if line.get("code") == 499 and not line["rows"]])
-    assert "plaudit_body_bytes 0.0" in httpx.get(f"{server.url}/metrics").text
+    assert "plaudit_body_bytes 0.0" in httpx.get(f"{server.url}/metrics", timeout=60).text
+
+
+def listens(url):
+    try:
+        httpx.get(f"{url}/healthz", timeout=60)
+    except httpx.TransportError:
+        return False
+    return True
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -110,11 +117,11 @@ def test_a_stopped_server_finishes_what_it_took(tmp_path, number):
     with served(tmp_path, **limits) as server, ThreadPoolExecutor(1) as threads:
         workers = [*server.workers(), *children(server.process.pid)]
         asked = threads.submit(httpx.post, f"{server.url}/v1/score", json=poison(2), timeout=60)
-        until(lambda: httpx.get(f"{server.url}/v1/figures").json()["rows_in_flight"] == 2)
+        until(
+            lambda: httpx.get(f"{server.url}/v1/figures", timeout=60).json()["rows_in_flight"] == 2
+        )
         server.process.send_signal(number)
-        time.sleep(0.3)
-        with pytest.raises(httpx.ConnectError):
-            httpx.get(f"{server.url}/healthz")
+        until(lambda: not listens(server.url))
         answer = asked.result()
         assert [row["status"] for row in answer.json()["rows"]] == ["timeout"] * 2
         assert server.process.wait(timeout=30) == 0
@@ -123,7 +130,9 @@ def test_a_stopped_server_finishes_what_it_took(tmp_path, number):
 
 
 def test_logs_are_lines_of_json_without_any_completion(server):
-    httpx.post(f"{server.url}/v1/score", json={**symbolic(1, start=98_765), "logs": True})
+    httpx.post(
+        f"{server.url}/v1/score", json={**symbolic(1, start=98_765), "logs": True}, timeout=60
+    )
     lines = server.log()
     assert [line["event"] for line in lines[:2]] == ["listening", "ready"]
     request = [line for line in lines if line["event"] == "request"][-1]
@@ -136,11 +145,11 @@ def test_logs_are_lines_of_json_without_any_completion(server):
 def test_a_server_is_not_ready_before_its_judge_is(tmp_path):
     """It answers all the same: who cannot wait need not."""
     with served(tmp_path, ready=False) as server:
-        answer = httpx.get(f"{server.url}/readyz")
+        answer = httpx.get(f"{server.url}/readyz", timeout=60)
         assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
         assert "starting" in answer.json()["error"]
-        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        assert httpx.get(f"{server.url}/healthz", timeout=60).status_code == 200
         batch = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
-        scored = httpx.post(f"{server.url}/v1/score", json=batch).json()
+        scored = httpx.post(f"{server.url}/v1/score", json=batch, timeout=60).json()
         assert scored["rows"][0]["total"] == 1.0
-        until(lambda: httpx.get(f"{server.url}/readyz").json() == {"status": "ready"})
+        until(lambda: httpx.get(f"{server.url}/readyz", timeout=60).json() == {"status": "ready"})

@@ -1,8 +1,10 @@
 """What is too large, too slow, too much or not allowed: 4xx, with a message."""
 
+import select
 import socket
 import threading
 import time
+from contextlib import ExitStack
 from urllib.parse import urlsplit
 
 import httpx
@@ -19,7 +21,7 @@ HEAD = b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application
 
 @pytest.fixture(scope="module")
 def small():
-    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=1.2, held=8_000)
+    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=60, held=8_000)
     with serving(PATIENT, limits) as url:
         yield url
 
@@ -38,11 +40,11 @@ def said(connection):
 
 
 def ask(url, seconds, rows=1):
-    return httpx.post(f"{url}/v1/score", json={"completions": [str(seconds)] * rows})
+    return httpx.post(f"{url}/v1/score", json={"completions": [str(seconds)] * rows}, timeout=60)
 
 
 def test_a_body_that_is_too_large_is_refused_by_its_length(small):
-    answer = httpx.post(f"{small}/v1/score", json={"completions": ["a" * 3_000]})
+    answer = httpx.post(f"{small}/v1/score", json={"completions": ["a" * 3_000]}, timeout=60)
     assert answer.status_code == 413
     assert "2000 bytes" in answer.json()["error"]
 
@@ -57,7 +59,7 @@ def test_a_body_that_is_too_large_is_refused_while_it_is_read(small):
             yield b"a" * 1_000
 
     headers = {"content-type": "application/json"}
-    answer = httpx.post(f"{small}/v1/score", content=chunks(), headers=headers)
+    answer = httpx.post(f"{small}/v1/score", content=chunks(), headers=headers, timeout=60)
     assert answer.status_code == 413
 
 
@@ -71,7 +73,7 @@ def test_memory_for_bodies_is_limited(small):
     assert {answer.split()[1] for answer in answers} == {"408", "429"}
     for connection in connections:
         connection.close()
-    until(lambda: "plaudit_body_bytes 0.0" in httpx.get(f"{small}/metrics").text)
+    until(lambda: "plaudit_body_bytes 0.0" in httpx.get(f"{small}/metrics", timeout=60).text)
 
 
 def test_too_many_rows_at_once_are_told_so(small):
@@ -96,12 +98,12 @@ def test_too_many_rows_in_flight_should_come_again(small):
     assert ask(small, 0, rows=10).status_code == 200
 
 
-def test_a_request_has_a_deadline(small):
-    start = time.monotonic()
-    answer = ask(small, 3)
-    assert time.monotonic() - start < 2.5
+def test_a_request_has_a_deadline():
+    """The reward takes longer than the request may: it is not waited for."""
+    with serving(PATIENT, Limits(deadline=0.5)) as url:
+        answer = ask(url, 50)
     assert answer.status_code == 504
-    assert "1.2 s" in answer.json()["error"]
+    assert "0.5 s" in answer.json()["error"]
 
 
 @pytest.mark.parametrize(
@@ -161,15 +163,14 @@ def test_what_is_no_http_is_refused(small):
     assert "Traceback" not in answer
 
 
-def test_slow_senders_keep_nobody_waiting(small):
-    connections = [connected(small) for _ in range(40)]
-    for connection in connections:
-        connection.sendall(HEAD)
-    start = time.monotonic()
-    assert ask(small, 0).status_code == 200
-    assert time.monotonic() - start < 0.6
-    for connection in connections:
-        connection.close()
+def test_slow_senders_keep_nobody_waiting():
+    """Another is answered before any of them is refused."""
+    with serving(PATIENT) as url, ExitStack() as slow:
+        connections = [slow.enter_context(connected(url)) for _ in range(40)]
+        for connection in connections:
+            connection.sendall(HEAD)
+        assert ask(url, 0).status_code == 200
+        assert select.select(connections, [], [], 0)[0] == []
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +198,7 @@ def bearer(token):
 )
 def test_a_wrong_token_is_refused(guarded, headers):
     for path in ("/v1/score", "/v1/recipe", "/v1/figures", "/metrics", "/openapi.json", "/slime"):
-        answer = httpx.get(f"{guarded}{path}", headers=headers)
+        answer = httpx.get(f"{guarded}{path}", headers=headers, timeout=60)
         assert answer.status_code == 401
         assert answer.headers["www-authenticate"] == "Bearer"
         assert "token" in answer.json()["error"]
@@ -213,14 +214,14 @@ def test_a_wrong_token_is_refused_before_the_body_is_read(guarded):
 def test_the_right_token_opens(guarded):
     headers = bearer("Bearer sesame")
     body = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
-    answer = httpx.post(f"{guarded}/v1/score", json=body, headers=headers)
+    answer = httpx.post(f"{guarded}/v1/score", json=body, headers=headers, timeout=60)
     assert answer.json()["rows"][0]["total"] == 1.0
 
 
 def test_health_and_the_bare_page_need_no_token(guarded):
-    until(lambda: httpx.get(f"{guarded}/readyz").status_code == 200)
-    assert httpx.get(f"{guarded}/healthz").json() == {"status": "ok"}
-    page = httpx.get(f"{guarded}/")
+    until(lambda: httpx.get(f"{guarded}/readyz", timeout=60).status_code == 200)
+    assert httpx.get(f"{guarded}/healthz", timeout=60).json() == {"status": "ok"}
+    page = httpx.get(f"{guarded}/", timeout=60)
     assert page.status_code == 200
     assert "trl-math" not in page.text
 

@@ -28,7 +28,7 @@ GATED = Recipe(
 
 @pytest.fixture(scope="module")
 def http():
-    with serving(load("trl-reasoning")) as url, httpx.Client(base_url=url) as client:
+    with serving(load("trl-reasoning")) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
@@ -36,7 +36,7 @@ def http():
 def own_http():
     rewards = ("endless", "whole_numbers")
     recipe = Recipe("own", tuple(Component(name, f"slow_rewards:{name}") for name in rewards))
-    with serving(recipe) as url, httpx.Client(base_url=url) as client:
+    with serving(recipe) as url, httpx.Client(base_url=url, timeout=60) as client:
         yield client
 
 
@@ -82,7 +82,7 @@ def test_messages_are_completions_too(http):
 def test_a_component_gives_what_its_reward_function_gives():
     columns = {"answer": ["4", "5", None]}
     completions = [THINKING[0]] * 3
-    with serving(GATED) as url, httpx.Client(base_url=url) as http:
+    with serving(GATED) as url, httpx.Client(base_url=url, timeout=60) as http:
         for function in GATED.reward_funcs():
             body = {"component": function.__name__, "completions": completions}
             answer = ask(http, "/v1/rewards", columns=columns, logs=True, **body).json()
@@ -96,8 +96,8 @@ def test_a_component_gives_what_its_reward_function_gives():
 
 
 REFUSED = {
-    "no JSON": (b"{", "no JSON"),
-    "not UTF-8": (b'{"completions": ["\xff"]}', "no JSON"),
+    "no JSON": (b"{", "not JSON"),
+    "not UTF-8": (b'{"completions": ["\xff"]}', "not JSON"),
     "no object": (b"[]", "Expected `object`"),
     "nested": (b'{"completions": ' + b"[" * 100_000, "nested too deeply"),
     "another key": (b'{"completions": [], "colums": {}}', "colums"),
@@ -155,7 +155,7 @@ def test_an_unknown_component_is_named(http):
 def test_a_reward_that_fails_says_no_more_than_that(caplog):
     recipe = Recipe("broken", (Component("mine", "slow_rewards:broken"),))
     with serving(recipe) as url:
-        answer = httpx.post(f"{url}/v1/score", json={"completions": ["this request"]})
+        answer = httpx.post(f"{url}/v1/score", json={"completions": ["this request"]}, timeout=60)
     assert answer.status_code == 500
     said = answer.json()
     assert "RuntimeError" in said["error"] and "mine" in said["error"]
@@ -186,7 +186,7 @@ def test_half_a_surrogate_pair_comes_back_as_it_went():
     with serving(load("trl-math")) as url:
         body = json.dumps({"completions": [completion], "columns": {"solution": ["\\text{a}"]}})
         headers = {"content-type": "application/json"}
-        answer = httpx.post(f"{url}/v1/score", content=body, headers=headers)
+        answer = httpx.post(f"{url}/v1/score", content=body, headers=headers, timeout=60)
     said = json.loads(answer.content)["rows"][0]["components"]["accuracy_reward"]
     (direct,) = load("trl-math")([completion], solution=["\\text{a}"])
     assert said["answer"] == direct.components["accuracy_reward"].answer
@@ -275,7 +275,7 @@ def test_a_shape_that_is_wrong_is_refused(http):
 
 def test_the_recipe_can_be_asked_for():
     with serving(GATED, Limits(rows=77)) as url:
-        said = httpx.get(f"{url}/v1/recipe").json()
+        said = httpx.get(f"{url}/v1/recipe", timeout=60).json()
     assert said["name"] == "gated"
     assert said["needs"] == {"solution": "answer"}
     assert {"answer", "solution"} <= set(said["takes"])
@@ -289,7 +289,7 @@ def test_the_recipe_can_be_asked_for():
 
 
 def test_figures_and_metrics_count_what_happened():
-    with serving(load("trl-math")) as url, httpx.Client(base_url=url) as http:
+    with serving(load("trl-math")) as url, httpx.Client(base_url=url, timeout=60) as http:
         before = http.get("/v1/figures").json()
         bad = {"completions": [r"\boxed{4}", "5"], "columns": {"solution": ["4", None]}}
         ask(http, **bad)

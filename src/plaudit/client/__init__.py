@@ -1,4 +1,4 @@
-"""A server as a reward function: `plaudit serve` scores, a trainer asks.
+"""Completions in, rewards out, by way of a server: `plaudit serve` scores, a trainer asks.
 
     from plaudit import Client
     from trl import GRPOTrainer
@@ -9,8 +9,7 @@
 The rewards are those of the recipe, called directly. `AsyncClient` is the same for event loops.
 """
 
-from plaudit.client._async_client import AsyncClient
-from plaudit.client._client import Client
-from plaudit.client._errors import ServerError
+from plaudit.client._client import AsyncClient, Client
+from plaudit.client._requests import ServerError
 
 __all__ = ["AsyncClient", "Client", "ServerError"]

@@ -1,45 +1,31 @@
-r"""A server as a reward function."""
+"""Completions and columns in, rewards out: a server as a reward function."""
 
-import json
-import os
-import threading
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
-import httpx
-
-from plaudit.client._settings import Settings
-from plaudit.client._trying import Attempts
-from plaudit.client._wire import (
-    RemoteRecipe,
-    body_of,
-    components_of,
-    logs_wanted,
-    number,
-    replay,
-    rows_of,
-    totals_of,
-)
+from plaudit.client._connection import AsyncConnection, Connection
+from plaudit.client._payload import RemoteRecipe
+from plaudit.client._requests import Server, Settings
 from plaudit.recipes import RowScore
-from plaudit.scores import log_means
+from plaudit.scores import as_coroutine_functions
 
 
 class Client:
     r"""Asks a server for rewards; called, it is the reward function of the recipe's total.
 
     url: the server's address, such as "http://rewards:8950"
-    token: what the server wants to see; unless given, what PLAUDIT_TOKEN says
-    patience: seconds in which a request is tried again, where the server is busy or away
-    timeout: seconds that one answer may take, above the server's own deadline; a connection may
-        take 5
-    columns: the only columns to send; unless given, every one that the recipe takes
+    token: the token that the server requires; default: that of the variable PLAUDIT_TOKEN, if any
+    patience: seconds in which a request is tried again while the server is busy or cannot be
+        reached; 0 never tries again
+    timeout: seconds that one answer may take, more than the server's own deadline of 300; a
+        connection may take 5
+    columns: the only columns to send, such as ["solution"], beside those that the recipe needs;
+        default: every column that the recipe takes
 
-    It can be pickled, and be called from any thread and after a fork. What it is given that is no
-    column the recipe takes is left out; so is what JSON has no form for, unless the recipe needs
-    it, which is an error.
+    It can be pickled, and be called from any thread and after a fork. Arguments that are not
+    columns of the recipe are left out; so are those that JSON cannot represent, such as an image.
+    If the recipe needs such a column, that is an error.
 
     >>> from plaudit.recipes import load
     >>> from plaudit.serve import serving
@@ -59,65 +45,55 @@ class Client:
         timeout: float = 330.0,
         columns: Collection[str] | None = None,
     ) -> None:
-        self._line = Line(Settings(url, token, patience, timeout, columns))
+        settings = Settings(url, token, patience, timeout, columns)
+        self._server, self._connection = Server(settings), Connection(settings)
 
     @property
     def __name__(self) -> str:
-        return self._line.recipe.name
+        return self._recipe.name
 
     def __repr__(self) -> str:
-        return f"Client({self._line.settings.url!r})"
+        return f"Client({self._server.settings.url!r})"
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        """The total of each completion; the mean of each component goes to `log_metric`."""
-        answer = self._scored(completions, columns, reasons=False)
-        recipe = self._line.recipe
-        log_means(recipe.name, components_of(recipe, answer), columns.get("log_metric"))
-        return totals_of(answer)
+        """The total of each completion; `log_metric` gets the means and the statuses."""
+        return self._connection.run(self._server.totals(completions, columns))
 
     def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
-        return rows_of(self._scored(completions, columns, reasons=True))
+        return self._connection.run(self._server.rows(completions, columns))
 
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
         """A reward function for each component, each with its name, for a trainer's metrics."""
-        return [RemoteReward(self._line, name) for name in self._line.recipe.components]
+        return [
+            RemoteReward(self._server, self._connection, name) for name in self._recipe.components
+        ]
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order."""
-        return list(self._line.recipe.weights)
+        return list(self._recipe.weights)
 
     def close(self) -> None:
-        """Close the connections. The next call opens them again."""
-        self._line.close()
+        """Close the connections. The next call opens others."""
+        self._connection.close()
 
     def __enter__(self) -> "Client":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _scored(
-        self, completions: Sequence[Any], columns: dict[str, Any], reasons: bool
-    ) -> dict[str, Any]:
-        line, logs = self._line, logs_wanted(columns)
-        only = line.settings.columns
-        body = body_of(line.recipe, completions, columns, only, reasons=reasons, logs=logs)
-        answer = line.post("/v1/score", body)
-        replay(answer, columns)
-        return answer
+    @property
+    def _recipe(self) -> RemoteRecipe:
+        return self._connection.run(self._server.recipe())
 
 
 @dataclass(frozen=True)
 class RemoteReward:
     """One component of the server's recipe, as a reward function."""
 
-    line: "Line"
+    server: Server
+    connection: Connection
     component: str
 
     @property
@@ -125,68 +101,97 @@ class RemoteReward:
         return self.component
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        asked = {"component": self.component, "logs": logs_wanted(columns)}
-        only = self.line.settings.columns
-        body = body_of(self.line.recipe, completions, columns, only, **asked)
-        answer = self.line.post("/v1/rewards", body)
-        replay(answer, columns)
-        return [number(reward) for reward in answer["rewards"]]
+        return self.connection.run(self.server.rewards(self.component, completions, columns))
 
 
-class Line:
-    """The connections to a server, which neither a pickle nor a fork takes along."""
+@as_coroutine_functions
+class AsyncClient:
+    r"""`Client` for event loops: called, it is a coroutine of each completion's total.
 
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-        self._recipe: RemoteRecipe | None = None
-        self._lock = threading.Lock()
-        self._http: httpx.Client | None = None
-        self._owner = 0
+    Trainers recognise asynchronous rewards by `inspect.iscoroutinefunction`, which says yes to
+    objects with a function's attributes: so this has them, and its `reward_funcs()` too.
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"settings": self.settings}
+    >>> import asyncio
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve import serving
+    >>> async def ask(url):
+    ...     async with AsyncClient(url) as client:
+    ...         return await client([r"So \boxed{2/4}."], solution=["1/2"])
+    >>> with serving(load("trl-math")) as url:
+    ...     asyncio.run(ask(url))
+    [1.0]
+    """
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        patience: float = 120.0,
+        timeout: float = 330.0,
+        columns: Collection[str] | None = None,
+    ) -> None:
+        settings = Settings(url, token, patience, timeout, columns)
+        self._server, self._connection = Server(settings), AsyncConnection(settings)
 
     @property
-    def recipe(self) -> RemoteRecipe:
-        """What the server scores with; it is asked once."""
-        if self._recipe is None:
-            self._recipe = RemoteRecipe.of(self._asked("GET", "/v1/recipe"))
-        return self._recipe
+    def __name__(self) -> str:
+        return self._recipe.name
 
-    def post(self, path: str, body: bytes) -> dict[str, Any]:
-        """The answer to a batch."""
-        answer: dict[str, Any] = self._asked("POST", path, body)
-        return answer
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._server.settings.url!r})"
 
-    def close(self) -> None:
-        """Close the connections."""
-        with self._lock:
-            http, self._http = self._http, None
-        if http is not None and self._owner == os.getpid():
-            http.close()
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """The total of each completion; `log_metric` gets the means and the statuses."""
+        return await self._connection.run(self._server.totals(completions, columns))
 
-    def _asked(self, method: str, path: str, body: bytes | None = None) -> Any:
-        attempts = Attempts(self.settings)
-        while True:
-            answer: httpx.Response | httpx.TransportError
-            try:
-                answer = self._connected().request(method, path, content=body)
-            except httpx.TransportError as error:
-                answer = error
-            pause = attempts.pause(answer)
-            if pause is None and isinstance(answer, httpx.Response):
-                return json.loads(answer.content)
-            time.sleep(pause or 0.0)
+    async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """The total, each component's score and the reasons, for each completion."""
+        return await self._connection.run(self._server.rows(completions, columns))
 
-    def _connected(self) -> httpx.Client:
-        with self._lock:
-            if self._http is None or self._owner != os.getpid():
-                settings = self.settings
-                self._owner = os.getpid()
-                self._http = httpx.Client(
-                    base_url=settings.url, headers=settings.headers, timeout=settings.timeouts
-                )
-            return self._http
+    def reward_funcs(self) -> list[Callable[..., Any]]:
+        """A coroutine function for each component, each with its name."""
+        return [
+            AsyncRemoteReward(self._server, self._connection, name)
+            for name in self._recipe.components
+        ]
+
+    def reward_weights(self) -> list[float]:
+        """The weight of each of `reward_funcs()`, in the same order."""
+        return list(self._recipe.weights)
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        await self._connection.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def _recipe(self) -> RemoteRecipe:
+        """What the server scores with, also for callers outside of any event loop."""
+        connection = Connection(self._server.settings)
+        try:
+            return connection.run(self._server.recipe())
+        finally:
+            connection.close()
+
+
+@as_coroutine_functions
+@dataclass(frozen=True)
+class AsyncRemoteReward:
+    """One component of the server's recipe, as a coroutine function."""
+
+    server: Server
+    connection: AsyncConnection
+    component: str
+
+    @property
+    def __name__(self) -> str:
+        return self.component
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        return await self.connection.run(self.server.rewards(self.component, completions, columns))

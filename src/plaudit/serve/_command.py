@@ -1,4 +1,4 @@
-"""`plaudit serve`: the arguments, and the server's life."""
+"""Arguments in, an exit code out: `plaudit serve`, from its start to its end."""
 
 import argparse
 import logging
@@ -11,11 +11,11 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from plaudit.recipes import load
+from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
-from plaudit.serve._connections import raise_descriptor_limit
-from plaudit.serve._limits import Limits
+from plaudit.serve._connection import raise_descriptor_limit
 from plaudit.serve._log import log, log_to_stderr
-from plaudit.serve._serving import LOOPBACK, server_of
+from plaudit.serve._server import LOOPBACK, server_of
 
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
@@ -25,18 +25,18 @@ ABOUT = """\
 Score completions over HTTP with a recipe. The front page shows the recipe and live figures;
 /openapi.json describes the protocol. `plaudit.Client` is a reward function that asks this server.
 
-It listens on this machine alone unless --host says otherwise. On SIGTERM or Ctrl-C it takes no more
-requests, finishes those that it has, and ends.
+By default it listens on this machine alone. On SIGTERM or Ctrl-C it accepts no more requests,
+finishes those that it has, and ends.
 """
 
 EXAMPLES = f"""\
 examples:
   plaudit serve --recipe trl-math
   {VARIABLE}=$(cat secret) plaudit serve --recipe my.toml --host 0.0.0.0 --port 80
-  PLAUDIT_DEADLINE=2 plaudit serve --recipe trl-math     # seconds the judge may take for an answer
+  PLAUDIT_DEADLINE=2 plaudit serve --recipe trl-math     # seconds the judge may take per answer
 
 exit codes:
-  0 stopped by a signal, all done    2 wrong usage, or the port cannot be had
+  0 stopped by a signal, all done    2 wrong usage, or the port is not available
 """
 
 
@@ -60,45 +60,54 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         action="append",
         default=[],
-        help="what clients may call this server in the header Host, too; can be given again",
+        help="another name that clients may give in the header Host; can be repeated",
     )
     parser.add_argument(
-        "--port", metavar="N", type=int, default=PORT, help=f"default: {PORT}; 0 takes a free one"
+        "--port",
+        metavar="N",
+        type=int,
+        default=PORT,
+        help=f"port to listen on, 0 for any that is free; default: {PORT}",
     )
     parser.add_argument(
         "--token-file",
         metavar="FILE",
         type=Path,
-        help=f"clients must send the token in it; so they must where {VARIABLE} is set",
+        help=f"clients must send the token in this file; default: that in {VARIABLE}, if it is set",
     )
     parser.add_argument(
         "--images",
         metavar="DIR",
         type=Path,
-        help="the only folder whose images are read, for rewards that take image_path; else none",
+        help="the only folder from which images are read (image_path); default: no file is read",
     )
     for name, value, kind, about in (
         ("--max-body", usual.body, int, "bytes of a request's body"),
         ("--max-rows", usual.rows, int, "completions in flight, over all requests"),
-        ("--sending", usual.sending, float, "seconds to send a request in, or to take an answer"),
-        ("--deadline", usual.deadline, float, "seconds a request may take to be scored"),
-        ("--held", 0, int, "bytes of memory for all requests; 0: eight times --max-body"),
+        (
+            "--sending",
+            usual.sending,
+            float,
+            "seconds to send a request, or to receive an answer",
+        ),
+        ("--deadline", usual.deadline, float, "seconds that a request may take to be scored"),
+        (
+            "--held",
+            0,
+            int,
+            "bytes of memory for all requests; 0 is eight times --max-body",
+        ),
         ("--connections", usual.connections, int, "connections that may be open"),
     ):
+        shown = f"{value:g}" if isinstance(value, float) else value
         parser.add_argument(
-            name,
-            metavar="N",
-            type=kind,
-            default=value,
-            help=f"{about}; default: {value:g}"
-            if isinstance(value, float)
-            else f"{about}; default: {value}",
+            name, metavar="N", type=kind, default=value, help=f"{about}; default: {shown}"
         )
     parser.add_argument(
         "--log-level",
         choices=["debug", "info", "warning", "error"],
         default="info",
-        help="of the lines of JSON on standard error; default: info",
+        help="which events are logged, as lines of JSON on standard error; default: info",
     )
 
 
@@ -130,7 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     raise_descriptor_limit()
     host, port = listener.getsockname()[:2]
     if token is None and not ip_address(host).is_loopback:
-        why = f"everybody who reaches {host} can use this server: set {VARIABLE}, or --token-file"
+        why = f"anyone who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
     hosts = _hosts(arguments.host, host, arguments.host_name)
     server = server_of(application(recipe, limits, token, images, hosts), limits)
@@ -150,7 +159,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _hosts(asked: str, host: str, names: Sequence[str]) -> list[str] | None:
-    """What requests may call this server; None where nobody knows what others call it."""
+    """The names that requests may give in Host; None, any, where others may give it names."""
     if not ip_address(host).is_loopback and not names:
         return None
     return [*LOOPBACK, asked, host, *names]
@@ -158,21 +167,21 @@ def _hosts(asked: str, host: str, names: Sequence[str]) -> list[str] | None:
 
 def _folder(images: Path | None) -> Path | None:
     if images is not None and not images.is_dir():
-        raise ValueError(f"--images must be a folder, {images} is none")
+        raise ValueError(f"--images must be a folder, got {images}")
     return images
 
 
 def _token(file: Path | None) -> str | None:
-    """The token that clients must send; None where there is none."""
+    """The token that clients must send; None if none is required."""
     if file is None:
-        return _said(os.environ[VARIABLE], VARIABLE) if VARIABLE in os.environ else None
+        return _checked(os.environ[VARIABLE], VARIABLE) if VARIABLE in os.environ else None
     try:
-        return _said(file.read_text("utf-8"), str(file))
+        return _checked(file.read_text("utf-8"), str(file))
     except OSError as error:
         raise ValueError(f"cannot read the token in {file}: {error.strerror}") from error
 
 
-def _said(token: str, where: str) -> str:
+def _checked(token: str, where: str) -> str:
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError(f"{where} must hold a token of printable ASCII characters")

@@ -1,129 +1,138 @@
-"""A connection: each of its states has a clock, and there are only so many connections.
+"""A client's connection in, whole requests out: every state of a connection has a timeout.
 
-no whole head of a request yet        `sending` seconds, then 408
-a body on its way, rows being scored  the clocks of `_body` and of `_until_gone`
-an answer that the client leaves      `sending` seconds, then the connection is cut off
-the rest of a body that nobody reads  LINGER seconds, in which it is thrown away
-between two requests                  KEPT seconds; STRANGER for who was not let in
+no complete head of a request yet     `sending` seconds, then 408
+a body on its way, rows being scored  the timeouts of `_request_body` and of `_service`
+an answer that the client must take   `sending` seconds, then the connection is reset
+the rest of a body that is not read   LINGER seconds, in which it is discarded
+between two requests                  KEEP_ALIVE seconds; less before the client showed its token
+
+Descriptors are what a process has few of: a connection takes one, and the judge needs some to start
+workers. So connections are counted, and the limit is below that of the process.
 """
 
 import asyncio
 import logging
+import resource
 import secrets
 import socket
 import struct
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from plaudit.serve._connections import Connections
 from plaudit.serve._log import log
-from plaudit.serve._watch import problem
+from plaudit.serve._middleware import problem
 
 HEAD = 64 << 10  # bytes of a request's line and headers
 LINGER = 2.0
-KEPT = 65  # longer than clients keep theirs: they close, not we
-STRANGER = 15
+KEEP_ALIVE = 65  # seconds: longer than clients keep connections, so that they close, not we
+KEEP_ALIVE_UNAUTHORIZED = 15
+RESERVED = 96  # descriptors for all but connections: files, images, and what is being accepted
+DESCRIPTORS_PER_WORKER = 4
+FEWEST = 16
 
 
 class Connection(HttpToolsProtocol):
-    """uvicorn's own, with a clock on every state that no application sees."""
+    """uvicorn's own, with a timeout for every state that no application sees."""
 
     sending: float
-    others: Connections
-    _clock: asyncio.TimerHandle | None = None  # until there is a head, or the client is gone
-    _flushing: asyncio.TimerHandle | None = None  # until the client took its answer
-    _head = 0
-    _leaving = False
+    all_connections: "Connections"
+    count_refusal: Callable[[int], None]
+    _head_timer: asyncio.TimerHandle | None = None  # until there is a head, or the client is gone
+    _flush_timer: asyncio.TimerHandle | None = None  # until the client has taken its answer
+    _head_bytes = 0
+    _closing = False
 
     def connection_made(self, transport: Any) -> None:
-        """A client came: it should say what it wants."""
+        """A client connected: it should send a request."""
         super().connection_made(transport)
-        self.timeout_keep_alive = STRANGER
-        self._start_clock()
+        self.timeout_keep_alive = KEEP_ALIVE_UNAUTHORIZED
+        self._start_head_timer()
         # asyncio does this for sockets that it made itself. Without it, an answer whose head and
         # body go out apart waits for the client's delayed acknowledgement: 40 ms.
         with suppress(OSError):
             self._set_option(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.others.came(self)
+        self.all_connections.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """It went."""
-        self.others.went(self)
-        self._stop_clock()
-        self._stop_flushing()
+        """It is closed."""
+        self.all_connections.closed(self)
+        self._stop_head_timer()
+        self._stop_flush_timer()
         self._unset_keepalive_if_required()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """It said something."""
-        if self._leaving:
+        """Bytes arrived."""
+        if self._closing:
             return
-        self._head += len(data)
+        self._head_bytes += len(data)
         super().data_received(data)
-        if self._clock is not None and self._head > HEAD:
+        if self._head_timer is not None and self._head_bytes > HEAD:
             self.refuse(431, f"the headers are larger than {HEAD} bytes")
         elif not self._is_answering():
-            self._start_clock()  # also where it sent what begins no request: empty lines
+            self._start_head_timer()  # also after bytes that begin no request: empty lines
 
     def on_message_begin(self) -> None:
-        """It begins a request."""
+        """A request begins."""
         super().on_message_begin()
-        self.others.begins(self)
+        self.all_connections.busy(self)
         if not self.flow.write_paused:
-            self._stop_flushing()
-        self._start_clock()
+            self._stop_flush_timer()
+        self._start_head_timer()
 
     def on_headers_complete(self) -> None:
         """The head of the request is there."""
-        self._stop_clock()
-        self.scope["state"]["let_in"] = self._let_in
+        self._stop_head_timer()
+        self.scope["state"]["authorized"] = self._authorized
         super().on_headers_complete()
-        self.cycle.transport = _Answering(self, self.cycle)
+        self.cycle.transport = _AnswerTransport(self, self.cycle)
 
     def on_response_complete(self) -> None:
         """The request is answered."""
-        self._expect_flush()
-        if self._leaving:
+        self._start_flush_timer()
+        if self._closing:
             self.pipeline.clear()
             return
         super().on_response_complete()
         if not self._is_answering():
-            self.others.rests(self)
+            self.all_connections.idle(self)
 
     def pause_writing(self) -> None:
         """The client takes the answer more slowly than it is written."""
         super().pause_writing()
-        self._expect_flush()
+        self._start_flush_timer()
 
     def resume_writing(self) -> None:
-        """The client took most of it."""
+        """The client has taken most of it."""
         super().resume_writing()
-        self._stop_flushing()
+        self._stop_flush_timer()
 
     def send_400_response(self, msg: str) -> None:
-        """It sent what is no HTTP."""
+        """What arrived is not HTTP."""
         if self._is_answering() and not self.cycle.more_body:
-            self._leaving = True  # the request before it is a good one: its answer is the last
+            self._closing = True  # the request before it is a good one: its answer is the last
             self.cycle.keep_alive = False
         else:
-            self.refuse(400, "this is no HTTP request that the server understands")
+            self.refuse(400, "this is not an HTTP request that the server understands")
 
     def refuse(self, code: int, why: str) -> None:
-        """Answer a request that has no whole head, and close."""
-        if self.transport.is_closing() or self._leaving:
+        """Answer a request that has no complete head, and close."""
+        if self.transport.is_closing() or self._closing:
             return
         request = secrets.token_hex(8)
         headers = {"Connection": "close", "X-Request-ID": request}
         answer = problem(code, why, request, headers)
         client = self.client[0] if self.client else None
+        self.count_refusal(code)
         log("refused", logging.INFO, request=request, code=code, why=why, client=client)
         head = b"".join(b"%s: %s\r\n" % header for header in answer.raw_headers)
         self.transport.write(STATUS_LINE[code] + head + b"\r\n" + bytes(answer.body))
-        self.leave(unread=True)
+        self.close(unread=True)
 
-    def leave(self, unread: bool) -> None:
+    def close(self, unread: bool) -> None:
         """Close, once what is written is sent.
 
         unread: whether the client may still be sending. Closing at once would then reset the
@@ -131,13 +140,13 @@ class Connection(HttpToolsProtocol):
         """
         if self.transport.is_closing():
             return
-        self._expect_flush()
+        self._start_flush_timer()
         if not unread:
             self.transport.close()
             return
-        self._leaving = True
-        self._stop_clock()
-        self._clock = self.loop.call_later(LINGER, self.transport.abort)
+        self._closing = True
+        self._stop_head_timer()
+        self._head_timer = self.loop.call_later(LINGER, self.transport.abort)
         try:
             self.transport.write_eof()
         except OSError:  # the client is gone already
@@ -145,50 +154,50 @@ class Connection(HttpToolsProtocol):
         else:
             self.flow.resume_reading()
 
-    def make_room(self) -> None:
-        """Close at once: a client that was let in needs the place."""
-        if self.cycle is None and not self._leaving:
+    def evict(self) -> None:
+        """Close at once, to make room for another connection."""
+        if self.cycle is None and not self._closing:
             self.refuse(503, "too many connections: try again")
         self.transport.abort() if self._unsent() else self.transport.close()
 
-    def _let_in(self) -> None:
-        self.timeout_keep_alive = KEPT
-        self.others.let_in(self)
+    def _authorized(self) -> None:
+        self.timeout_keep_alive = KEEP_ALIVE
+        self.all_connections.authorized(self)
 
     def _is_answering(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
 
-    def _start_clock(self) -> None:
-        if self._clock is None and not self.transport.is_closing():
-            self._head = 0
-            self._clock = self.loop.call_later(self.sending, self._too_slow)
+    def _start_head_timer(self) -> None:
+        if self._head_timer is None and not self.transport.is_closing():
+            self._head_bytes = 0
+            self._head_timer = self.loop.call_later(self.sending, self._head_timed_out)
 
-    def _stop_clock(self) -> None:
-        if self._clock is not None:
-            self._clock.cancel()
-            self._clock = None
+    def _stop_head_timer(self) -> None:
+        if self._head_timer is not None:
+            self._head_timer.cancel()
+            self._head_timer = None
 
-    def _too_slow(self) -> None:
-        self._clock = None
+    def _head_timed_out(self) -> None:
+        self._head_timer = None
         if not self._is_answering():
             self.refuse(408, f"the request's head did not arrive within {self.sending:g} s")
 
     def _unsent(self) -> int:
         return self.transport.get_write_buffer_size()
 
-    def _expect_flush(self) -> None:
-        if self._flushing is None and self._unsent():
-            self._flushing = self.loop.call_later(self.sending, self._cut_off)
+    def _start_flush_timer(self) -> None:
+        if self._flush_timer is None and self._unsent():
+            self._flush_timer = self.loop.call_later(self.sending, self._flush_timed_out)
 
-    def _stop_flushing(self) -> None:
-        if self._flushing is not None:
-            self._flushing.cancel()
-            self._flushing = None
+    def _stop_flush_timer(self) -> None:
+        if self._flush_timer is not None:
+            self._flush_timer.cancel()
+            self._flush_timer = None
 
-    def _cut_off(self) -> None:
-        self._flushing = None
+    def _flush_timed_out(self) -> None:
+        self._flush_timer = None
         if self._unsent():
-            # Else the system would keep what it has of the answer, and go on trying.
+            # Otherwise the system would keep what it has of the answer, and go on trying.
             with suppress(OSError):
                 self._set_option(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             self.transport.abort()
@@ -197,8 +206,8 @@ class Connection(HttpToolsProtocol):
         self.transport.get_extra_info("socket").setsockopt(level, option, value)
 
 
-class _Answering(asyncio.Transport):
-    """What one answer is written to: closing it hears the client out first."""
+class _AnswerTransport(asyncio.Transport):
+    """What one answer is written to. Closing it reads what the client still sends first."""
 
     def __init__(self, connection: Connection, cycle: Any) -> None:
         super().__init__()
@@ -212,13 +221,98 @@ class _Answering(asyncio.Transport):
 
     def close(self) -> None:
         connection = self._connection
-        connection.leave(unread=self._cycle.more_body or bool(connection.pipeline))
+        connection.close(unread=self._cycle.more_body or bool(connection.pipeline))
 
 
-def connection_type(sending: float, most: int) -> type[Connection]:
-    """Connections with this clock, of which there are so many at the most.
+def connection_type(
+    sending: float, most: int, count_refusal: Callable[[int], None]
+) -> type[Connection]:
+    """Connections with this timeout, of which at most so many are open.
 
-    >>> connection_type(2.0, 100).sending
+    count_refusal: is told the code of each answer that a connection gives itself
+
+    >>> connection_type(2.0, 100, print).sending
     2.0
     """
-    return type("Connection", (Connection,), {"sending": sending, "others": Connections(most)})
+    settings = {
+        "sending": sending,
+        "all_connections": Connections(most),
+        "count_refusal": staticmethod(count_refusal),
+    }
+    return type("Connection", (Connection,), settings)
+
+
+class Evictable(Protocol):
+    """A connection, as far as `Connections` cares."""
+
+    def evict(self) -> None: ...
+
+
+class Connections:
+    """The open connections of a server. If there are too many, unauthorized ones go first.
+
+    >>> class Caller:
+    ...     def evict(self):
+    ...         print("closed")
+    >>> connections = Connections(most=1)
+    >>> connections.opened(Caller())
+    >>> connections.opened(Caller())
+    closed
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._open: set[Evictable] = set()
+        # Both in the order in which they became what they are: the oldest goes first.
+        self._unauthorized: dict[Evictable, None] = {}
+        self._idle: dict[Evictable, None] = {}
+
+    def opened(self, connection: Evictable) -> None:
+        """Count a connection; if there are too many, another is closed, or else this one."""
+        self._open.add(connection)
+        self._unauthorized[connection] = None
+        if len(self._open) > self._most:
+            evicted = next(iter(self._unauthorized))
+            if evicted is connection and self._idle:
+                evicted = next(iter(self._idle))
+            self.closed(evicted)
+            evicted.evict()
+
+    def authorized(self, connection: Evictable) -> None:
+        """Its client showed the token, or none is required."""
+        self._unauthorized.pop(connection, None)
+
+    def idle(self, connection: Evictable) -> None:
+        """It has its answer, and stays open."""
+        if connection not in self._unauthorized:
+            self._idle[connection] = None
+
+    def busy(self, connection: Evictable) -> None:
+        """A request begins."""
+        self._idle.pop(connection, None)
+
+    def closed(self, connection: Evictable) -> None:
+        """It is closed."""
+        self._open.discard(connection)
+        self._unauthorized.pop(connection, None)
+        self._idle.pop(connection, None)
+
+
+def raise_descriptor_limit() -> None:
+    """Let this process open as many files as the system allows."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    # Some systems name a hard limit that they do not grant.
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+
+
+def connections_possible(wanted: int, workers: int) -> int:
+    """As many connections as wanted, or as this process has descriptors for.
+
+    >>> connections_possible(20, workers=2)
+    20
+    """
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft == resource.RLIM_INFINITY:
+        return wanted
+    return min(wanted, max(FEWEST, soft - RESERVED - DESCRIPTORS_PER_WORKER * workers))

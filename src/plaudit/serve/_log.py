@@ -1,4 +1,4 @@
-"""Logs as lines of JSON."""
+"""Events in, lines of JSON out."""
 
 import json
 import logging
@@ -38,15 +38,12 @@ def log(
 
 
 def log_to_stderr(level: str) -> None:
-    """Write what plaudit and uvicorn log to standard error, from this level on.
-
-    >>> log_to_stderr("critical")
-    """
+    """Write what plaudit and uvicorn log to standard error, from this level on, such as "info"."""
     handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     for name in ("plaudit", "uvicorn"):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(level.upper())
-    # It would tell of each start and stop in words of its own; requests are logged by plaudit.
+    # It would log each start and stop in its own words; requests are logged by plaudit.
     logging.getLogger("uvicorn.error").setLevel(max(logging.WARNING, logger.level))

@@ -1,4 +1,4 @@
-"""What Prometheus reads, and the figures of the front page."""
+"""Requests and rows in, counts out: what Prometheus reads, and the figures of the front page."""
 
 import time
 from collections import Counter, deque
@@ -15,15 +15,15 @@ from plaudit.judge import shared_judge
 from plaudit.recipes import RowScore
 
 if TYPE_CHECKING:
-    from plaudit.serve._desk import Desk
+    from plaudit.serve._admission import Admission
     from plaudit.serve._scorer import Scorer
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300)
-RECENT = 1_000  # requests of which the front page tells the latency
+RECENT = 1_000  # requests whose latency the front page shows
 
 
 class Figures(Struct):
-    """How the server does, for its front page."""
+    """How the server is doing, for its front page."""
 
     uptime: float
     ready: bool
@@ -46,17 +46,16 @@ class Figures(Struct):
 class Metrics:
     """Counts requests and rows.
 
-    >>> from plaudit.serve._desk import Desk
-    >>> from plaudit.serve._limits import Limits
+    >>> from plaudit.serve._admission import Admission, Limits
     >>> from plaudit.serve._scorer import Scorer
-    >>> metrics = Metrics(Desk(Limits()), Scorer())
-    >>> metrics.requested("/v1/score", 200, 0.01, scoring=True)
+    >>> metrics = Metrics(Admission(Limits()), Scorer())
+    >>> metrics.add_request("/v1/score", 200, 0.01, scoring=True)
     >>> b'plaudit_requests_total{code="200",path="/v1/score"} 1.0' in metrics.text()
     True
     """
 
-    def __init__(self, desk: "Desk", scorer: "Scorer") -> None:
-        self._desk, self._scorer = desk, scorer
+    def __init__(self, admission: "Admission", scorer: "Scorer") -> None:
+        self._admission, self._scorer = admission, scorer
         self._started = time.monotonic()
         self._codes: Counter[int] = Counter()
         self._statuses: Counter[str] = Counter()
@@ -75,9 +74,9 @@ class Metrics:
         self._rows = Counts(
             "plaudit_rows", "Rows scored, by their status", ["status"], registry=self._registry
         )
-        self._registry.register(Now(desk, scorer))
+        self._registry.register(CurrentState(admission, scorer))
 
-    def requested(self, path: str, code: int, seconds: float, scoring: bool) -> None:
+    def add_request(self, path: str, code: int, seconds: float, scoring: bool) -> None:
         """Count a request; `scoring` says whether it came with a batch."""
         self._requests.labels(path, str(code)).inc()
         self._seconds.labels(path).observe(seconds)
@@ -86,12 +85,16 @@ class Metrics:
             if code < 400:
                 self._recent.append(seconds)
 
-    def scored(self, rows: Sequence[RowScore]) -> None:
-        """Count rows by their status."""
-        self.counted(Counter(row.status for row in rows))
+    def add_refusal(self, code: int) -> None:
+        """Count a refusal by the connection itself: there was no whole request to time."""
+        self._requests.labels("other", str(code)).inc()
 
-    def counted(self, statuses: Mapping[str, int]) -> None:
-        """Count rows whose statuses are counted already."""
+    def add_rows(self, rows: Sequence[RowScore]) -> None:
+        """Count rows by their status."""
+        self.add_statuses(Counter(row.status for row in rows))
+
+    def add_statuses(self, statuses: Mapping[str, int]) -> None:
+        """Count rows, of which so many have each status."""
         for status, count in statuses.items():
             self._rows.labels(status).inc(count)
             self._statuses[status] += count
@@ -113,38 +116,38 @@ class Metrics:
             abandoned=codes[499],
             rows=self._statuses.total(),
             statuses=dict(self._statuses.most_common()),
-            rows_in_flight=self._desk.rows,
+            rows_in_flight=self._admission.rows,
             rows_waiting=self._scorer.waiting,
-            requests_in_flight=self._desk.requests,
+            requests_in_flight=self._admission.requests,
             cache_hits=cache.hits,
             cache_misses=cache.misses,
             cache_entries=cache.entries,
-            latency_p50=_at(recent, 0.5),
-            latency_p99=_at(recent, 0.99),
+            latency_p50=_quantile(recent, 0.5),
+            latency_p99=_quantile(recent, 0.99),
         )
 
 
-class Now(Collector):
-    """What is read off the moment somebody asks."""
+class CurrentState(Collector):
+    """What is read at the moment of a request for metrics."""
 
-    def __init__(self, desk: "Desk", scorer: "Scorer") -> None:
-        self._desk, self._scorer = desk, scorer
+    def __init__(self, admission: "Admission", scorer: "Scorer") -> None:
+        self._admission, self._scorer = admission, scorer
 
     def collect(self) -> Iterator[Metric]:
-        desk, cache = self._desk, shared_judge().cache
+        admission, cache = self._admission, shared_judge().cache
         for name, about, value in (
-            ("rows_in_flight", "Rows of requests that are being scored", desk.rows),
-            ("rows_waiting", "Rows in flight that nobody has looked at yet", self._scorer.waiting),
-            ("rows_limit", "Rows that may be in flight", desk.limits.rows),
-            ("requests_in_flight", "Requests that are being scored", desk.requests),
-            ("body_bytes", "Bytes of memory that requests in flight take", desk.held),
+            ("rows_in_flight", "Rows of requests that are being scored", admission.rows),
+            ("rows_waiting", "Rows in flight that have not been started", self._scorer.waiting),
+            ("rows_limit", "Rows that may be in flight", admission.limits.rows),
+            ("requests_in_flight", "Requests that are being scored", admission.requests),
+            ("body_bytes", "Bytes of memory that requests in flight take", admission.held),
             ("judge_cache_entries", "Verdicts that the judge remembers", cache.entries),
         ):
             yield GaugeMetricFamily(f"plaudit_{name}", about, value)
         hits, misses = "plaudit_judge_cache_hits", "plaudit_judge_cache_misses"
-        yield CounterMetricFamily(hits, "Verdicts that were known already", cache.hits)
-        yield CounterMetricFamily(misses, "Verdicts that were not known", cache.misses)
+        yield CounterMetricFamily(hits, "Verdicts that were in the cache", cache.hits)
+        yield CounterMetricFamily(misses, "Verdicts that were not in the cache", cache.misses)
 
 
-def _at(values: Sequence[float], share: float) -> float | None:
+def _quantile(values: Sequence[float], share: float) -> float | None:
     return values[min(int(share * len(values)), len(values) - 1)] if values else None

@@ -1,4 +1,4 @@
-"""The OpenAPI document."""
+"""A recipe in, the OpenAPI document of its server out."""
 
 from importlib.metadata import version
 from typing import Any
@@ -8,19 +8,20 @@ import msgspec
 from plaudit.recipes import Recipe
 from plaudit.serve._metrics import Figures
 from plaudit.serve._protocol import (
+    TRAINER_PATHS,
     Problem,
     RecipeInfo,
     RewardsRequest,
     RewardsResponse,
+    ScoredComponent,
     ScoreRequest,
     ScoreResponse,
     columns_taken,
     takes_any,
 )
-from plaudit.serve._shapes import SHAPES
 
 Json = dict[str, Any]
-TYPES = (
+TYPES: tuple[type[msgspec.Struct], ...] = (
     Figures,
     Problem,
     RecipeInfo,
@@ -28,6 +29,7 @@ TYPES = (
     RewardsResponse,
     ScoreRequest,
     ScoreResponse,
+    ScoredComponent,
 )
 REFUSALS = {
     "408": "The request did not arrive in time",
@@ -55,7 +57,7 @@ MESSAGE = {
 
 
 def openapi_of(recipe: Recipe, guarded: bool) -> Json:
-    """The document of a server with this recipe; `guarded` says whether it wants a token.
+    """The document of a server with this recipe; `guarded` says whether it requires a token.
 
     >>> from plaudit.recipes import load
     >>> list(openapi_of(load("trl-math"), guarded=False)["paths"])[:2]
@@ -66,9 +68,9 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
     )
     named: dict[str, Json] = {kind.__name__: ref for kind, ref in zip(TYPES, refs, strict=True)}
     schemas["Message"] = MESSAGE
-    _say_what_the_recipe_wants(schemas["ScoreRequest"], schemas["RewardsRequest"], recipe)
+    _describe_batches(schemas["ScoreRequest"], schemas["RewardsRequest"], recipe)
     refusals = {
-        code: _said(about, named["Problem"])
+        code: _content(about, named["Problem"])
         for code, about in {**REFUSALS, **(UNAUTHORISED if guarded else {})}.items()
     }
     document: Json = {
@@ -78,7 +80,7 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
             "version": version("plaudit"),
             "description": "What completions are worth, and why.",
         },
-        "paths": {**_batches(named, refusals), **_reading(named, refusals, guarded)},
+        "paths": {**_batches(named, refusals), **_get_paths(named, refusals, guarded)},
         "components": {"schemas": schemas},
     }
     if guarded:
@@ -87,8 +89,8 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
     return document
 
 
-def _say_what_the_recipe_wants(score: Json, rewards: Json, recipe: Recipe) -> None:
-    """Say which columns and components there are, and give an example of a batch."""
+def _describe_batches(score: Json, rewards: Json, recipe: Recipe) -> None:
+    """Name the columns and the components of the recipe, and give an example of a batch."""
     needs = recipe.needs()
     example = {column: ["4"] for column in needs.values()}
     for asked in (score, rewards):
@@ -111,22 +113,22 @@ def _batches(named: dict[str, Json], refusals: Json) -> Json:
         "/v1/score": _post("Score a batch with the whole recipe", "Score", named, refusals),
         "/v1/rewards": _post("Score a batch with one component", "Rewards", named, refusals),
     }
-    shaped = {
+    trainers = {
         path: {
             "post": {
                 "summary": about,
                 "operationId": path[1:].replace("/", "-"),
                 "requestBody": _body({"type": "object"}),
-                "responses": {"200": _said("In the trainer's own shape", {}), **refusals},
+                "responses": {"200": _content("In the format of the trainer", {}), **refusals},
             }
         }
-        for path, (_, _, about) in SHAPES.items()
+        for path, (_, _, about) in TRAINER_PATHS.items()
     }
-    return {**own, **shaped}
+    return {**own, **trainers}
 
 
 def _post(about: str, stem: str, named: dict[str, Json], refusals: Json) -> Json:
-    responses = {"200": _said("The batch, scored", named[f"{stem}Response"]), **refusals}
+    responses = {"200": _content("The batch, scored", named[f"{stem}Response"]), **refusals}
     body = _body(named[f"{stem}Request"])
     operation = stem.lower()
     return {
@@ -139,17 +141,17 @@ def _post(about: str, stem: str, named: dict[str, Json], refusals: Json) -> Json
     }
 
 
-def _reading(named: dict[str, Json], refusals: Json, guarded: bool) -> Json:
+def _get_paths(named: dict[str, Json], refusals: Json, guarded: bool) -> Json:
     unauthorised = {"401": refusals["401"]} if guarded else {}
     paths = {
         "/v1/recipe": _get("The recipe", "recipe", named["RecipeInfo"], unauthorised),
-        "/v1/figures": _get("How the server does", "figures", named["Figures"], unauthorised),
-        "/healthz": _get("Whether the server lives", "health", {"type": "object"}, {}),
+        "/v1/figures": _get("How the server is doing", "figures", named["Figures"], unauthorised),
+        "/healthz": _get("Whether the server is running", "health", {"type": "object"}, {}),
         "/readyz": _get(
             "Whether the judge's workers have started",
             "ready",
             {"type": "object"},
-            {"503": _said("Not yet, or not any more", named["Problem"])},
+            {"503": _content("Not yet, or not any more", named["Problem"])},
         ),
     }
     for path in ("/healthz", "/readyz"):
@@ -158,7 +160,7 @@ def _reading(named: dict[str, Json], refusals: Json, guarded: bool) -> Json:
 
 
 def _get(about: str, operation: str, schema: Json, others: Json) -> Json:
-    responses = {"200": _said(about, schema), **others}
+    responses = {"200": _content(about, schema), **others}
     return {"get": {"summary": about, "operationId": operation, "responses": responses}}
 
 
@@ -166,5 +168,5 @@ def _body(schema: Json) -> Json:
     return {"required": True, "content": {"application/json": {"schema": schema}}}
 
 
-def _said(about: str, schema: Json) -> Json:
+def _content(about: str, schema: Json) -> Json:
     return {"description": about, "content": {"application/json": {"schema": schema}}}

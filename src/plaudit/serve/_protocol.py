@@ -1,4 +1,4 @@
-"""The server's own protocol: what is asked and answered, and JSON to and from it.
+"""Scores in, JSON out: the server's own protocol, as types of requests and answers.
 
     {"completions": ["So \\\\boxed{2/4}."], "columns": {"solution": ["1/2"]}}
     {"rows": [{"total": 1.0, "status": "scored", "components": {"accuracy_reward":
@@ -9,9 +9,10 @@ The OpenAPI document is made of these types.
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from importlib.metadata import version
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -19,15 +20,24 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from plaudit.completions import same_length, texts_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import TOLD, Score
+from plaudit.scores import STATUSES, TOLD, Score
 
-TAKEN = ("completions", "self", *HOOKS)  # no column can have these names
+RESERVED_NAMES = ("completions", "self", *HOOKS)  # no column can have these names
 
-Message = dict[str, Any]
-Completion = str | Message | list[Message]
+# A path in the format of a trainer: the module of plaudit.trainers that knows the format, the
+# function there that makes the reply, and what it is.
+TRAINER_PATHS = {
+    "/openrlhf": ("openrlhf", "reply_of", "OpenRLHF's remote reward"),
+    "/slime": ("slime", "reply_of", "slime's remote reward"),
+    "/slime/detailed": ("slime", "detailed_reply_of", "The same, for slime's --reward-key score"),
+    "/nemo-gym/verify": ("nemo_gym", "reply_of", "NeMo-Gym's verification of a response"),
+    "/verl": ("verl", "reply_of", "verl's compute_score, for one row or for lists"),
+}
+
 Value = float | Literal["Infinity", "-Infinity", "NaN"] | None
 Completions = Annotated[
-    list[Any], Meta(description="One entry a row: text, or a list of messages as chat trainers use")
+    list[Any],
+    Meta(description="One entry per row: text, or a list of messages as chat trainers use"),
 ]
 Columns = Annotated[
     dict[str, Any],
@@ -36,7 +46,7 @@ Columns = Annotated[
         extra_json_schema={"additionalProperties": {"type": "array"}},
     ),
 ]
-Logs = Annotated[bool, Meta(description="Whether to answer what the rewards log, too")]
+Logs = Annotated[bool, Meta(description="Whether to add what the rewards log")]
 
 
 class ScoreRequest(Struct, forbid_unknown_fields=True):
@@ -44,7 +54,7 @@ class ScoreRequest(Struct, forbid_unknown_fields=True):
 
     completions: Completions
     columns: Columns = {}
-    reasons: Annotated[bool, Meta(description="Whether to answer why, answer, gold, method")] = True
+    reasons: Annotated[bool, Meta(description="Whether to add why, answer, gold, method")] = True
     logs: Logs = False
 
 
@@ -57,36 +67,48 @@ class RewardsRequest(Struct, forbid_unknown_fields=True):
     logs: Logs = False
 
 
-class ScoredComponent(Struct):
-    """What one reward gave for one completion."""
+# Text that a request can do without; all other fields of a `Score` tell a program something.
+REASONS = ("why", "answer", "gold", "method")
+ALWAYS = ("value", "status")
+UNLESS_DEFAULT = {
+    field.name: field.default for field in fields(Score) if field.name not in (*ALWAYS, *REASONS)
+}
+ABOUT = {
+    "value": "null: the row is skipped",
+    "right": "whether it is right, where the reward can say so",
+    "ungated": "the value without the gate that held it back",
+    "gold_in_part": "whether only a part of the gold was read",
+    "problem": "what went wrong, where something did",
+}
 
-    value: Annotated[Value, Meta(description="null: the row is skipped")]
-    status: str
-    why: str | UnsetType = UNSET
-    answer: str | UnsetType | None = UNSET
-    gold: str | UnsetType | None = UNSET
-    method: str | UnsetType = UNSET
-    right: Annotated[
-        bool | UnsetType, Meta(description="whether it is right, where the reward can say so")
-    ] = UNSET
-    ungated: Annotated[
-        Value | UnsetType, Meta(description="the value without the gate that held it back")
-    ] = UNSET
-    problem: Annotated[
-        str | UnsetType, Meta(description="what went wrong, where something did")
-    ] = UNSET
+
+def _field(name: str, kind: Any) -> tuple[str, Any] | tuple[str, Any, Any]:
+    kind = Value if float in get_args(kind) else kind
+    kind = Annotated[kind, Meta(description=ABOUT[name])] if name in ABOUT else kind
+    return (name, kind) if name in ALWAYS else (name, kind | UnsetType, UNSET)
+
+
+# What one reward gave for one completion: the fields of a `Score`.
+ScoredComponent = msgspec.defstruct(
+    "ScoredComponent",
+    sorted((_field(*one) for one in get_type_hints(Score).items()), key=len),
+    namespace={"__doc__": "What one reward gave for one completion."},
+)
+AsScoredComponent = Annotated[
+    dict[str, Any], Meta(extra_json_schema={"$ref": "#/components/schemas/ScoredComponent"})
+]
 
 
 class ScoredRow(Struct):
     """What one completion got from the recipe."""
 
     total: Annotated[Value, Meta(description="null: every component skipped the row")]
-    status: Annotated[str, Meta(description="error, timeout, limit, bad_gold, else scored")]
-    components: dict[str, ScoredComponent]
+    status: Annotated[str, Meta(description=f"{', '.join(STATUSES)}: the worst of a component")]
+    components: dict[str, AsScoredComponent]
 
 
 class Logged(Struct):
-    """What the rewards said to `log_extra` and to `log_metric`, in their order."""
+    """What the rewards passed to `log_extra` and to `log_metric`, in their order."""
 
     extra: list[tuple[str, list[Any]]] = []
     metrics: list[tuple[str, Value]] = []
@@ -97,7 +119,7 @@ class Logged(Struct):
 
     def log_metric(self, name: str, value: float) -> None:
         """Keep a metric."""
-        self.metrics.append((name, sayable(float(value))))
+        self.metrics.append((name, json_number(float(value))))
 
 
 class ScoreResponse(Struct):
@@ -144,21 +166,21 @@ class Problem(Struct):
     request: Annotated[str, Meta(description="The request's id, which is in the server's log")]
 
 
-def checked(request: ScoreRequest | RewardsRequest) -> None:
-    """Raise where a batch is none: the message names the row or the column.
+def check_batch(request: ScoreRequest | RewardsRequest) -> None:
+    """Raise if the batch is malformed: the message names the row or the column.
 
-    >>> checked(ScoreRequest(["a", "b"], {"solution": ["1"]}))
+    >>> check_batch(ScoreRequest(["a", "b"], {"solution": ["1"]}))
     Traceback (most recent call last):
     ...
     ValueError: solution has 1 entries, completions has 2: they must be equally long
     """
     texts_of(request.completions)
-    for name in TAKEN:
+    for name in RESERVED_NAMES:
         if name in request.columns:
             raise ValueError(f'no column can be called "{name}"')
     for name, column in request.columns.items():
         if not isinstance(column, list):
-            raise TypeError(f"{name} must be a list with one entry a completion")
+            raise TypeError(f"{name} must be a list with one entry per completion")
         same_length(request.completions, **{name: column})
 
 
@@ -166,30 +188,29 @@ def row_of(score: RowScore, reasons: bool) -> ScoredRow:
     """A row of the answer.
 
     >>> row = row_of(RowScore(1.0, {"format": Score(1.0, "As it should be.")}), reasons=False)
-    >>> written(row)
+    >>> to_json(row)
     b'{"total":1.0,"status":"scored","components":{"format":{"value":1.0,"status":"scored"}}}'
     """
     components = {name: _component(one, reasons) for name, one in score.components.items()}
-    return ScoredRow(sayable(score.total), score.status, components)
+    return ScoredRow(json_number(score.total), score.status, components)
 
 
-def _component(score: Score, reasons: bool) -> ScoredComponent:
-    said = ScoredComponent(sayable(score.value), str(score.status))
+def _component(score: Score, reasons: bool) -> dict[str, Any]:
+    """The value, the status, the reasons, and whatever else differs from its default."""
+    answered: dict[str, Any] = {"value": json_number(score.value), "status": str(score.status)}
     if reasons:
-        said.why, said.answer = score.why, score.answer
-        said.gold, said.method = score.gold, score.method
-        said.problem = score.problem or UNSET
-    if score.right is not None:
-        said.right = score.right
-    if score.ungated is not None:
-        said.ungated = sayable(score.ungated)
-    return said
+        answered |= {name: getattr(score, name) for name in REASONS}
+    for name, default in UNLESS_DEFAULT.items():
+        found = getattr(score, name)
+        if found != default:
+            answered[name] = json_number(found) if isinstance(found, float) else found
+    return answered
 
 
-def sayable(value: float | None) -> Any:
-    """A number as JSON can say it: what is infinite becomes text that `float` reads.
+def json_number(value: float | None) -> Any:
+    """A number as JSON can represent it: an infinite one becomes text that `float` reads.
 
-    >>> sayable(0.5), sayable(float("-inf")), sayable(None)
+    >>> json_number(0.5), json_number(float("-inf")), json_number(None)
     (0.5, '-Infinity', None)
     """
     if value is None or isfinite(value):
@@ -200,15 +221,15 @@ def sayable(value: float | None) -> Any:
 _encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=lambda thing: _plain(thing)).encode
 
 
-def written(answer: Any) -> bytes:
+def to_json(answer: Any) -> bytes:
     r"""An answer as JSON.
 
-    >>> written({"answer": "half a pair: \ud800"})
+    >>> to_json({"answer": "half a pair: \ud800"})
     b'{"answer": "half a pair: \\ud800"}'
     """
     try:
         return _encode(answer)
-    except UnicodeEncodeError:  # JSON's escapes can say it, though UTF-8 cannot
+    except UnicodeEncodeError:  # JSON's escapes can represent it, UTF-8 cannot
         return json.dumps(msgspec.to_builtins(answer, enc_hook=_plain)).encode()
 
 
@@ -218,7 +239,7 @@ def _plain(thing: Any) -> Any:
 
 
 def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> RecipeInfo:
-    """What there is to know of a recipe.
+    """What clients need to know of a recipe.
 
     >>> from plaudit.recipes import load
     >>> info_of(load("trl-math"), 100, 1000, 5.0).needs
@@ -259,7 +280,7 @@ def columns_taken(recipe: Recipe) -> list[str]:
         mapping: Mapping[str, str] = {**recipe.columns, **component.columns}
         for argument in component.calling.takes:
             names |= {argument, mapping.get(argument, argument)}
-    return sorted(names - set(TAKEN))
+    return sorted(names - set(RESERVED_NAMES))
 
 
 def statuses_of(logged: Logged, component: str, rows: int) -> dict[str, int]:

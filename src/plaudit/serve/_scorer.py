@@ -1,23 +1,30 @@
-"""Where batches are scored: a thread with an event loop of its own."""
+"""A coroutine that scores a batch in, its result out: it runs in a thread with its own event loop.
+
+The server's own loop stays free for health, metrics and other requests.
+"""
 
 import asyncio
 import os
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import ContextVar
-from typing import TypeVar
+from functools import partial
+from queue import SimpleQueue
+from typing import Any, ParamSpec, TypeVar
 
-from plaudit.serve._desk import Held
-from plaudit.serve._threads import Threads
+from plaudit.serve._admission import HeldMemory
 
+P = ParamSpec("P")
 T = TypeVar("T")
-THREADS = 32  # for rewards that have no twin for event loops: most of the time they wait
+THREADS = 32  # for rewards that have no async form: most of the time they wait
+WAKE_UP = 0.5  # seconds
 
-_held: ContextVar[Held | None] = ContextVar("plaudit_held", default=None)
+_held: ContextVar[HeldMemory | None] = ContextVar("plaudit_held", default=None)
 
 
 class Scorer:
-    """Runs coroutines beside the server, whose own loop stays free for answers and health.
+    """Runs coroutines beside the server.
 
     Its thread starts with the first of them, and again after `close` or in a forked process.
 
@@ -32,14 +39,16 @@ class Scorer:
     """
 
     def __init__(self) -> None:
-        self.waiting = 0  # rows of batches that nobody has looked at yet
-        self._running: _Running | None = None
-        self._owner = 0
+        self.waiting = 0  # rows of batches that have not been started
+        self._loop: _ScoringLoop | None = None
+        self._process = 0
 
-    async def run(self, rows: int, work: Callable[[], Awaitable[T]], held: Held | None = None) -> T:
-        """What the work gives. Cancelled here, it is cancelled there.
+    async def run(
+        self, rows: int, work: Callable[[], Awaitable[T]], held: HeldMemory | None = None
+    ) -> T:
+        """The result of the work. Cancelled here, it is cancelled there.
 
-        held: what the work uses the memory of; threads that it starts go on using it
+        held: the memory that the work uses; threads that it starts go on using it
         """
         begun = False
 
@@ -54,9 +63,9 @@ class Scorer:
             _held.set(held)
             return await work()
 
-        here, running = asyncio.get_running_loop(), self._started()
+        here, there = asyncio.get_running_loop(), self._started()
         self.waiting += rows
-        future = asyncio.run_coroutine_threadsafe(working(), running.loop)
+        future = asyncio.run_coroutine_threadsafe(working(), there.loop)
         try:
             return await asyncio.wrap_future(future)
         finally:
@@ -64,31 +73,40 @@ class Scorer:
 
     def close(self) -> None:
         """Cancel what runs, and stop."""
-        running, self._running = self._running, None
-        if running is not None and self._owner == os.getpid():
+        running, self._loop = self._loop, None
+        if running is not None and self._process == os.getpid():
             running.close()
 
-    def _started(self) -> "_Running":
-        if self._running is None or self._owner != os.getpid():
-            self._running, self._owner = _Running(), os.getpid()
-        return self._running
+    def _started(self) -> "_ScoringLoop":
+        if self._loop is None or self._process != os.getpid():
+            self._loop, self._process = _ScoringLoop(), os.getpid()
+        return self._loop
 
 
-class _Running:
+class _ScoringLoop:
     """An event loop in a thread, and the threads that it may use."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
-        self._threads = Threads(THREADS, "plaudit-rewards", _held.get)
+        self._threads = DaemonThreads(THREADS, "plaudit-rewards", _held.get)
         self.loop.set_default_executor(self._threads)
+        self.loop.call_soon(self._wake_up)
         self._thread = threading.Thread(
             target=self.loop.run_forever, name="plaudit-scorer", daemon=True
         )
         try:
             self._thread.start()
-        except RuntimeError:  # the system has no thread to give: the next request tries again
+        except RuntimeError:  # the system cannot start a thread: the next request tries again
             self.loop.close()
             raise
+
+    def _wake_up(self) -> None:
+        """Wake the loop now and then.
+
+        Other threads wake it by a byte in a socket. If that cannot be sent, for lack of memory,
+        asyncio says nothing, and the loop would sleep although it has work to do.
+        """
+        self.loop.call_later(WAKE_UP, self._wake_up)
 
     def close(self) -> None:
         asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result()
@@ -103,3 +121,89 @@ async def _cancel_others() -> None:
     for task in others:
         task.cancel()
     await asyncio.gather(*others, return_exceptions=True)
+
+
+class DaemonThreads(ThreadPoolExecutor):
+    """An executor whose threads keep no process from ending, even if a reward hangs in one.
+
+    The memory that a job holds is counted until its thread is done with it: when a request has
+    ended, at its deadline or because its client went away, its thread may go on.
+
+    >>> threads = DaemonThreads(2, "example", held=lambda: None)
+    >>> threads.submit(lambda: 42).result()
+    42
+    >>> threads.shutdown()
+    """
+
+    def __init__(self, most: int, name: str, held: Callable[[], HeldMemory | None]) -> None:
+        super().__init__(most)  # asyncio takes no other executor; this starts none of its threads
+        self._most, self._name, self._held = most, name, held
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = self._free = 0
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
+        """Have a thread call the function."""
+        self._add_thread()
+        job = _Job(partial(fn, *args, **kwargs), self._held())
+        self._jobs.put(job)
+        return job.future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads that have nothing to do; nobody waits for the others."""
+        for _ in range(self._count):
+            self._jobs.put(None)
+
+    def _add_thread(self) -> None:
+        with self._lock:
+            if self._free > self._jobs.qsize() or self._count == self._most:
+                return
+            thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            try:
+                thread.start()
+            except RuntimeError:  # the system cannot start another: those that run must do
+                if not self._count:
+                    raise
+            else:
+                self._count += 1
+                self._free += 1
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            with self._lock:
+                self._free -= 1
+            job.run()
+            del job
+            with self._lock:
+                self._free += 1
+
+
+class _Job:
+    def __init__(self, work: Callable[[], Any], held: HeldMemory | None) -> None:
+        self.future: Future[Any] = Future()
+        self._work: Callable[[], Any] | None = work
+        self._held = held
+        if held is not None:
+            held.share()
+        self.future.add_done_callback(self._release)
+
+    def run(self) -> None:
+        work = self._work
+        if work is None or not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            result = work()
+        except BaseException as error:
+            del work
+            self._work = None
+            self.future.set_exception(error)
+        else:
+            del work
+            self._work = None
+            self.future.set_result(result)
+
+    def _release(self, _: "Future[Any]") -> None:
+        """It is done, or was cancelled before it began: what waits in the queue is empty."""
+        self._work = None
+        if self._held is not None:
+            self._held.release()

@@ -1,21 +1,20 @@
-"""From a request to its answer."""
+"""A request in, its answer out: reading, admission, scoring, and the client that may go away."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
+from starlette.types import Receive
 
 from plaudit.images import only_below
 from plaudit.judge import Pair, judge_async, shared_judge
 from plaudit.recipes import Recipe, RowScore
-from plaudit.serve._body import body_of
-from plaudit.serve._desk import Desk, Held
-from plaudit.serve._limits import Limits
+from plaudit.serve._admission import Admission, HeldMemory, Limits
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
 from plaudit.serve._protocol import (
@@ -24,23 +23,22 @@ from plaudit.serve._protocol import (
     ScoreResponse,
     component_of,
     info_of,
+    json_number,
     row_of,
-    sayable,
     statuses_of,
-    written,
+    to_json,
 )
-from plaudit.serve._reading import Reader
+from plaudit.serve._request_body import CLIENT_GONE, BodyReader, body_of
 from plaudit.serve._scorer import Scorer
-from plaudit.serve._until_gone import until_gone
 from plaudit.trainers import Batch
 
 T = TypeVar("T")
 Body = Mapping[str, Any]
-LONGEST = 1_000  # characters of a complaint
-# What is larger is read and written in a thread, that the server's loop stays free.
+LONGEST = 1_000  # characters of an error message
+# What is larger is read and written in a thread, so that the server's loop stays free.
 FEW_BYTES = 16 << 10
 FEW_ROWS = 16
-AGAIN = 1.0  # seconds after which a judge that cannot start is asked to start again
+RETRY_AFTER = 1.0  # seconds after which a judge that cannot start is asked to start again
 
 
 class Service:
@@ -57,10 +55,10 @@ class Service:
         self.recipe = recipe
         self.limits = limits
         self._images = () if images is None else (images,)
-        self.desk = Desk(limits)
-        self.reader = Reader(recipe)
+        self.admission = Admission(limits)
+        self.reader = BodyReader(recipe)
         self.scorer = Scorer()
-        self.metrics = Metrics(self.desk, self.scorer)
+        self.metrics = Metrics(self.admission, self.scorer)
         self._trouble: str | None = "the judge's workers are starting"
 
     @property
@@ -70,10 +68,10 @@ class Service:
 
     @property
     def trouble(self) -> str | None:
-        """Why the server is not ready; None where it is."""
+        """Why the server is not ready; None if it is."""
         return self._trouble or shared_judge().trouble
 
-    async def warm(self) -> None:
+    async def warm_up(self) -> None:
         """Start the judge's workers, and try for as long as it takes: no batch should wait."""
         self._trouble = "the judge's workers are starting"
         count = 4 * shared_judge().settings.workers
@@ -84,37 +82,37 @@ class Service:
             except Exception as error:
                 self._trouble = str(error) or type(error).__name__
                 log("not ready", logging.ERROR, error, why=self._trouble)
-                await asyncio.sleep(AGAIN)
+                await asyncio.sleep(RETRY_AFTER)
             else:
                 self._trouble = None
         log("ready", recipe=self.recipe.name)
 
     def close(self) -> None:
-        """Stop scoring. The judge is everybody's in this process, and goes on."""
+        """Stop scoring."""
         self._trouble = "the server is stopping"
         self.scorer.close()
 
     async def info(self, request: Request) -> Response:
         """What the recipe is."""
         limits, deadline = self.limits, shared_judge().settings.deadline
-        return answer(info_of(self.recipe, limits.rows, limits.body, deadline))
+        return json_response(info_of(self.recipe, limits.rows, limits.body, deadline))
 
     async def figures(self, request: Request) -> Response:
-        """How the server does."""
-        return answer(self.metrics.figures(self.ready))
+        """How the server is doing."""
+        return json_response(self.metrics.figures(self.ready))
 
     async def score(self, request: Request) -> Response:
         """Score a batch with the whole recipe."""
         asked = await self._read(request, self.reader.score)
         logged = Logged([], [])
         columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        rows = await self._rows(request, Batch(asked.completions, columns))
+        rows = await self._score_rows(request, Batch(asked.completions, columns))
 
         def response() -> ScoreResponse:
-            said = [row_of(row, asked.reasons) for row in rows]
-            return ScoreResponse(said, logged) if asked.logs else ScoreResponse(said)
+            answered = [row_of(row, asked.reasons) for row in rows]
+            return ScoreResponse(answered, logged) if asked.logs else ScoreResponse(answered)
 
-        return await _answered(request, response, len(rows))
+        return await _batch_response(request, response, len(rows))
 
     async def rewards(self, request: Request) -> Response:
         """Score a batch with one component."""
@@ -125,61 +123,65 @@ class Service:
             raise HTTPException(422, str(error)) from None
         logged = Logged([], [])
         columns = {**asked.columns, **_loggers(logged)}
-        values = await self._scored(
+        values = await self._admit_and_run(
             request, len(asked.completions), lambda: function(asked.completions, **columns)
         )
-        self.metrics.counted(statuses_of(logged, asked.component, len(values)))
+        self.metrics.add_statuses(statuses_of(logged, asked.component, len(values)))
 
         def response() -> RewardsResponse:
-            said = [sayable(value) for value in values]
-            return RewardsResponse(said, logged) if asked.logs else RewardsResponse(said)
+            answered = [json_number(value) for value in values]
+            return RewardsResponse(answered, logged) if asked.logs else RewardsResponse(answered)
 
-        return await _answered(request, response, len(values))
+        return await _batch_response(request, response, len(values))
 
-    async def shaped(
+    async def trainer_batch(
         self,
         request: Request,
         batch_of: Callable[[Body], Batch],
         reply_of: Callable[[list[RowScore], Body], Any],
     ) -> Response:
-        """Score what comes in a trainer's own shape, and answer in it."""
-        body = await self._read(request, self.reader.shaped)
+        """Score a batch in the format of a trainer, and answer in it."""
+        body = await self._read(request, self.reader.any_object)
         try:
             batch = batch_of(body)
-            rows = await self._rows(request, batch)
-            return await _answered(request, lambda: reply_of(rows, body), len(rows))
+            rows = await self._score_rows(request, batch)
+            return await _batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
-            raise HTTPException(422, complaint(error)) from None
+            raise HTTPException(422, error_message(error)) from None
 
-    async def _read(self, request: Request, reading: Callable[[bytearray, Held], T]) -> T:
-        """What a request asks for, read off the loop where there is much of it."""
+    async def _read(self, request: Request, read: Callable[[bytearray, HeldMemory], T]) -> T:
+        """What a request asks for; a large one is read in a thread."""
         body = await body_of(request, self.limits)
         try:
-            return await _aside(lambda: reading(body, request.state.held), len(body) > FEW_BYTES)
+            return await _in_thread_if(
+                len(body) > FEW_BYTES, lambda: read(body, request.state.held)
+            )
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)[:LONGEST]) from None
 
-    async def _rows(self, request: Request, batch: Batch) -> list[RowScore]:
-        rows = await self._scored(
+    async def _score_rows(self, request: Request, batch: Batch) -> list[RowScore]:
+        rows = await self._admit_and_run(
             request, len(batch.completions), lambda: batch.scores_async(self.recipe)
         )
-        self.metrics.scored(rows)
+        self.metrics.add_rows(rows)
         return rows
 
-    async def _scored(self, request: Request, rows: int, work: Callable[[], Awaitable[T]]) -> T:
-        """What the work gives, if there is room for its rows and the client waits for it."""
+    async def _admit_and_run(
+        self, request: Request, rows: int, work: Callable[[], Awaitable[T]]
+    ) -> T:
+        """The result of the work, if its rows are admitted and the client waits for it."""
         request.state.rows = rows
 
         async def confined() -> T:
             with only_below(*self._images):
                 return await work()
 
-        with self.desk.admitted(rows):
+        with self.admission.admitted(rows):
             scoring = self.scorer.run(rows, confined, request.state.held)
             try:
-                return await until_gone(request.receive, scoring, self.limits.deadline)
+                return await run_while_connected(request.receive, scoring, self.limits.deadline)
             except (TypeError, ValueError) as error:
-                raise HTTPException(422, complaint(error)) from None
+                raise HTTPException(422, error_message(error)) from None
             except HTTPException:
                 raise
             except Exception as error:
@@ -189,34 +191,66 @@ class Service:
                 raise HTTPException(500, f"{why}: the server's log has the reason") from None
 
 
-def answer(content: Any) -> Response:
+async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, T], seconds: float) -> T:
+    """The result of the work; it is cancelled when the client disconnects, or the time is over.
+
+    >>> async def receive():
+    ...     return {"type": "http.disconnect"}
+    >>> asyncio.run(run_while_connected(receive, asyncio.sleep(60), seconds=60))
+    Traceback (most recent call last):
+    ...
+    starlette.exceptions.HTTPException: 499: the client went away
+    """
+    working = asyncio.ensure_future(work)
+    leaving = asyncio.ensure_future(_disconnected(receive))
+    try:
+        both = {working, leaving}
+        await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if working.done():
+            return working.result()
+        if leaving.done():
+            raise HTTPException(CLIENT_GONE, "the client went away")
+        raise HTTPException(
+            504, f"it was not scored within {seconds:g} s, the server's deadline for a request"
+        )
+    finally:
+        working.cancel()
+        leaving.cancel()
+
+
+async def _disconnected(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+def json_response(content: Any) -> Response:
     """A response of JSON.
 
-    >>> answer({"ok": True}).body
+    >>> json_response({"ok": True}).body
     b'{"ok":true}'
     """
-    return Response(written(content), media_type="application/json")
+    return Response(to_json(content), media_type="application/json")
 
 
-def complaint(error: Exception) -> str:
+async def _batch_response(request: Request, response: Callable[[], Any], rows: int) -> Response:
+    content = await _in_thread_if(rows > FEW_ROWS, lambda: to_json(response()))
+    request.state.held.add_answer(len(content))
+    return Response(content, media_type="application/json")
+
+
+def error_message(error: Exception) -> str:
     """What is wrong, and in which component.
 
     >>> error = ValueError("solution has 1 entries, completions has 2")
     >>> error.add_note("in accuracy (trl.accuracy_reward)")
-    >>> complaint(error)
+    >>> error_message(error)
     'solution has 1 entries, completions has 2, in accuracy (trl.accuracy_reward)'
     """
     return ", ".join([str(error)[:LONGEST], *getattr(error, "__notes__", ())])
 
 
-async def _answered(request: Request, response: Callable[[], Any], rows: int) -> Response:
-    content = await _aside(lambda: written(response()), rows > FEW_ROWS)
-    request.state.held.add_answer(len(content))
-    return Response(content, media_type="application/json")
-
-
-async def _aside(work: Callable[[], T], is_much: bool) -> T:
-    return await asyncio.to_thread(work) if is_much else work()
+async def _in_thread_if(is_large: bool, work: Callable[[], T]) -> T:
+    return await asyncio.to_thread(work) if is_large else work()
 
 
 def _loggers(logged: Logged) -> dict[str, Any]:

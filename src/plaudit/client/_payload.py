@@ -1,17 +1,18 @@
-"""What goes over the wire, and what comes back."""
+"""Completions and columns in, the body of a request out; an answer in, scores out."""
 
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from plaudit.completions import same_length
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
-from plaudit.scores import Score
+from plaudit.scores import Score, log_means, log_statuses
 
 Columns = Mapping[str, Any]
-OTHERS = ("why", "answer", "gold", "method", "right", "problem")
+FIELDS = get_type_hints(Score)
+NUMBERS = [name for name, kind in FIELDS.items() if float in get_args(kind)]
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ def body_of(
     completions: Sequence[Any],
     columns: Columns,
     only: Collection[str] | None = None,
-    **asked: Any,
+    **options: Any,
 ) -> bytes:
-    """The body of a request, with the columns that the recipe takes and JSON has a form for.
+    """The body of a request, with the columns that the recipe takes and JSON can represent.
 
     >>> recipe = RemoteRecipe("math", ("accuracy",), (1.0,), frozenset({"solution"}),
     ...     frozenset({"solution", "prompts"}), takes_any=False)
@@ -60,26 +61,26 @@ def body_of(
     Traceback (most recent call last):
     ...
     TypeError: solution cannot be sent to the server, which needs it: row 0 is an object of type \
-object, for which JSON has no form
+object, which JSON cannot represent
     """
-    said = [f'"completions": {_as_json("completions", completions)}']
-    parts: list[str] = []
-    for name in _sent(recipe, columns, only):
+    parts = [f'"completions": {_as_json("completions", completions)}']
+    sent: list[str] = []
+    for name in _names(recipe, columns, only):
         if name in recipe.needs:
             same_length(completions, **{name: columns[name]})
         elif not _is_column(columns[name], len(completions)):
             continue
         try:
-            parts.append(f"{json.dumps(name)}: {_as_json(name, columns[name])}")
+            sent.append(f"{json.dumps(name)}: {_as_json(name, columns[name])}")
         except TypeError:
             if name in recipe.needs:
                 raise
-    said.append(f'"columns": {{{", ".join(parts)}}}')
-    said += [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in asked.items()]
-    return f"{{{', '.join(said)}}}".encode()
+    parts.append(f'"columns": {{{", ".join(sent)}}}')
+    parts += [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in options.items()]
+    return f"{{{', '.join(parts)}}}".encode()
 
 
-def _sent(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
+def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
     given = [name for name, column in columns.items() if column is not None]
     wanted = set(given) if recipe.takes_any else recipe.takes | recipe.needs
     if only is not None:
@@ -95,14 +96,14 @@ def _as_json(name: str, column: Sequence[Any]) -> str:
     try:
         return json.dumps(column if isinstance(column, list) else list(column), default=_plain)
     except (TypeError, ValueError, RecursionError):
-        row, value = next((row, one) for row, one in enumerate(column) if not _has_form(one))
+        row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one))
         raise TypeError(
             f"{name} cannot be sent to the server, which needs it: row {row} is an object of type "
-            f"{type(value).__name__}, for which JSON has no form"
+            f"{type(value).__name__}, which JSON cannot represent"
         ) from None
 
 
-def _has_form(value: Any) -> bool:
+def _is_json(value: Any) -> bool:
     try:
         json.dumps(value, default=_plain)
     except (TypeError, ValueError, RecursionError):
@@ -111,7 +112,7 @@ def _has_form(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy's is a number; an array, a tensor or an image is not sent unasked."""
+    """A numpy number is a number; an array, a tensor or an image is not sent."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         return value.item()
     raise TypeError(type(value).__name__)
@@ -142,16 +143,14 @@ def totals_of(answer: Mapping[str, Any]) -> list[float | None]:
     return [number(row["total"]) for row in answer["rows"]]
 
 
-def _score(said: Mapping[str, Any]) -> Score:
-    others = {name: said[name] for name in OTHERS if name in said}
-    ungated = number(said.get("ungated"))
-    return Score(
-        number(said["value"]), status=said["status"], ungated=ungated, **{"why": "", **others}
-    )
+def _score(sent: Mapping[str, Any]) -> Score:
+    given = {name: sent[name] for name in FIELDS if name in sent}
+    given |= {name: number(given[name]) for name in NUMBERS if name in given}
+    return Score(**{"why": "", **given})
 
 
 def number(value: float | str | None) -> float | None:
-    """A number as the server says it: what is infinite, as text.
+    """A number as the server writes it: an infinite one as text.
 
     >>> number(0.5), number("-Infinity"), number(None)
     (0.5, -inf, None)
@@ -160,7 +159,7 @@ def number(value: float | str | None) -> float | None:
 
 
 def replay(answer: Mapping[str, Any], columns: Columns) -> None:
-    """Tell the trainer what the rewards logged on the server, as they would here.
+    """Log with the trainer what the rewards logged on the server.
 
     >>> logs = {"extra": [["gold", ["4"]]], "metrics": [["accuracy/timeout", 0.5]]}
     >>> replay({"logs": logs}, {"log_metric": print, "log_extra": print})
@@ -178,12 +177,27 @@ def replay(answer: Mapping[str, Any], columns: Columns) -> None:
 
 
 def logs_wanted(columns: Columns) -> bool:
-    """Whether somebody listens.
+    """Whether the trainer wants to know what the rewards log.
 
     >>> logs_wanted({"log_extra": print}), logs_wanted({})
     (True, False)
     """
     return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
+
+
+def log_total(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns) -> None:
+    """Log what a total hides: each component's mean, and the share of rows with each status.
+
+    >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
+    >>> rows = [{"status": "scored", "components": {"format": {"value": 1.0}}}]
+    >>> told = {}
+    >>> log_total(recipe, {"rows": rows}, {"log_metric": told.__setitem__})
+    >>> told["math/format"], told["math/timeout"]
+    (1.0, 0.0)
+    """
+    log_metric = columns.get("log_metric")
+    log_means(recipe.name, components_of(recipe, answer), log_metric)
+    log_statuses(recipe.name, [row["status"] for row in answer["rows"]], log_metric)
 
 
 def components_of(recipe: RemoteRecipe, answer: Mapping[str, Any]) -> dict[str, list[float | None]]:

@@ -1,4 +1,4 @@
-"""Around every request: its id, who may ask, its time, and what is logged of it."""
+"""A request in, its answer out: an id, checks of host and token, a line in the log, metrics."""
 
 import logging
 import secrets
@@ -11,101 +11,101 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plaudit.serve._desk import Desk, Held
+from plaudit.serve._admission import Admission, HeldMemory
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
-from plaudit.serve._protocol import Problem, written
+from plaudit.serve._protocol import Problem, to_json
 
-OPEN = ("/", "/healthz", "/readyz")  # these say nothing that needs a token
+PUBLIC = ("/", "/healthz", "/readyz")  # these tell nothing that needs a token
 LARGE = 64 << 10  # bytes of an answer that a client may not take at once
-QUIET = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # asked again and again
+POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # requested again and again
 
 
-class Watch:
-    """An application, watched."""
+class Middleware:
+    """Around the application that answers requests."""
 
     def __init__(
         self,
         app: ASGIApp,
-        desk: Desk,
+        admission: Admission,
         metrics: Metrics,
         paths: dict[str, bool],
         token: str | None,
         hosts: Collection[str] | None,
     ) -> None:
         self._app = app
-        self._desk = desk
-        self._metrics = metrics
+        self._admission = admission
+        self.metrics = metrics
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
         self._token = None if token is None else _digest(token.encode())
-        self._paths = paths  # each that there is, and whether it takes batches
+        self._paths = paths  # each that exists, and whether it takes batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Hand a request on, and tell what became of it."""
+        """Hand a request on, and record what became of it."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         start, code = time.perf_counter(), 0
         state = scope.setdefault("state", {})
         state["id"] = secrets.token_hex(8)
-        state["held"] = held = Held(self._desk)
+        state["held"] = held = HeldMemory(self._admission)
         unread = _has_body(Headers(scope=scope))
 
-        async def heard() -> Message:
+        async def receive_noted() -> Message:
             nonlocal unread
             message = await receive()
             unread = unread and message.get("more_body", False)
             return message
 
-        async def noted(message: Message) -> None:
+        async def send_noted(message: Message) -> None:
             nonlocal code
             if message["type"] == "http.response.start":
                 code = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["X-Request-ID"] = state["id"]
                 headers["X-Content-Type-Options"] = "nosniff"
-                if unread:  # what follows on this connection is no request
+                if unread:  # what follows on this connection is not a request
                     headers["Connection"] = "close"
             if len(message.get("body", b"")) > LARGE:
-                # The end is sent once the client took most of it: until then, it is held.
+                # The end is sent once the client has taken most of it: until then, it is held.
                 await send({**message, "more_body": True})
                 message = {**message, "body": b""}
             await send(message)
 
         try:
-            if not self._is_ours(scope):
-                await _misdirected(state["id"])(scope, heard, noted)
-            elif not self._may_ask(scope):
-                await _unauthorised(state["id"])(scope, heard, noted)
+            if not self._is_expected_host(scope):
+                await _wrong_host(state["id"])(scope, receive_noted, send_noted)
+            elif not self._is_allowed(scope):
+                await _unauthorized(state["id"])(scope, receive_noted, send_noted)
             else:
-                await self._app(scope, heard, noted)
+                await self._app(scope, receive_noted, send_noted)
         except Exception as error:
             log("failed", logging.ERROR, error, request=state["id"])
         finally:
-            held.drop()
-            self._tell(scope, code, time.perf_counter() - start)
+            held.release()
+            self._record(scope, code, time.perf_counter() - start)
 
-    def _is_ours(self, scope: Scope) -> bool:
-        """Whether the request is meant for this server: a page of another site has its own name."""
+    def _is_expected_host(self, scope: Scope) -> bool:
+        """Whether the request is meant for this server: a page of another site names another."""
         return self._hosts is None or _host_in(Headers(scope=scope)) in self._hosts
 
-    def _may_ask(self, scope: Scope) -> bool:
+    def _is_allowed(self, scope: Scope) -> bool:
         if self._token is None or self._has_token(scope, self._token):
-            scope["state"].get("let_in", _nothing)()
+            scope["state"].get("authorized", _nothing)()
             return True
-        return scope["path"] in OPEN
+        return scope["path"] in PUBLIC
 
     def _has_token(self, scope: Scope, token: bytes) -> bool:
         kind, _, given = Headers(scope=scope).get("authorization", "").partition(" ")
         same = compare_digest(_digest(given.strip().encode("latin-1")), token)
         return same and kind.lower() == "bearer"
 
-    def _tell(self, scope: Scope, code: int, seconds: float) -> None:
+    def _record(self, scope: Scope, code: int, seconds: float) -> None:
         path = scope["path"] if scope["path"] in self._paths else "other"
-        self._metrics.requested(path, code, seconds, scoring=self._paths.get(path, False))
+        self.metrics.add_request(path, code, seconds, scoring=self._paths.get(path, False))
         log(
             "request",
-            logging.DEBUG if path in QUIET else logging.INFO,
+            logging.DEBUG if path in POLLED else logging.INFO,
             request=scope["state"]["id"],
             method=scope["method"],
             path=path,
@@ -122,13 +122,13 @@ def problem(code: int, why: str, request: str, headers: dict[str, str] | None = 
     >>> problem(404, "there is nothing here", "5f0c").body
     b'{"error":"there is nothing here","request":"5f0c"}'
     """
-    content = written(Problem(why, request))
+    content = to_json(Problem(why, request))
     return Response(content, code, headers, media_type="application/json")
 
 
-def _misdirected(request: str) -> Response:
+def _wrong_host(request: str) -> Response:
     why = (
-        "the header Host names another machine than this one: ask for localhost or 127.0.0.1, "
+        "the header Host names another machine: use localhost or 127.0.0.1, "
         "or start the server with --host-name NAME"
     )
     return problem(421, why, request)
@@ -146,8 +146,8 @@ def _host_in(headers: Headers) -> str:
     return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")
 
 
-def _unauthorised(request: str) -> Response:
-    why = "this server wants a token: send the header Authorization: Bearer TOKEN"
+def _unauthorized(request: str) -> Response:
+    why = "this server requires a token: send the header Authorization: Bearer TOKEN"
     return problem(401, why, request, {"WWW-Authenticate": "Bearer"})
 
 
@@ -156,7 +156,7 @@ def _has_body(headers: Headers) -> bool:
 
 
 def _nothing() -> None:
-    """What a server other than plaudit's own hears of who was let in."""
+    """What is called under a server other than plaudit's own, which counts no connections."""
 
 
 def _digest(token: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A server in a thread of this process."""
+"""A recipe in, a running server out: uvicorn, set up for it, in this thread or in another."""
 
 import socket
 import threading
@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import uvicorn
-from starlette.types import ASGIApp
 
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
+from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
-from plaudit.serve._connection import KEPT, connection_type
-from plaudit.serve._connections import fitting
-from plaudit.serve._limits import Limits
+from plaudit.serve._connection import KEEP_ALIVE, connection_type, connections_possible
+from plaudit.serve._middleware import Middleware
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")  # what a loopback address is called
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names of a loopback address
 GRACE = 5.0  # seconds beyond a request's own deadline that a server waits when it stops
 BACKLOG = 2048  # connections that wait to be accepted
-ACCEPTED = 16  # of them at once: before the next ones, those that are too many are closed
+ACCEPTED = 16  # connections that are accepted at once: then those that are too many are closed
 
 
 @contextmanager
@@ -34,7 +33,8 @@ def serving(
 ) -> Iterator[str]:
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
 
-    See `application` for what it takes; port 0 is one that is free.
+    port: the port to listen on; default: 0, any free one
+    See `application` for the other parameters.
 
     >>> from urllib.request import urlopen
     >>> from plaudit.recipes import load
@@ -66,11 +66,11 @@ class Server(uvicorn.Server):
             listener.listen(BACKLOG)
 
 
-def server_of(app: ASGIApp, limits: Limits) -> Server:
-    """uvicorn, set up for it: it finishes what it took before it stops."""
-    most = fitting(limits.connections, shared_judge().settings.workers)
+def server_of(app: Middleware, limits: Limits) -> Server:
+    """uvicorn, set up for an application: it finishes the requests it has before it stops."""
+    most = connections_possible(limits.connections, shared_judge().settings.workers)
     settings: dict[str, Any] = {
-        "http": connection_type(limits.sending, most),
+        "http": connection_type(limits.sending, most, app.metrics.add_refusal),
         "ws": "none",
         "loop": "asyncio",  # the same whatever is installed; another is no faster for batches
         "lifespan": "on",
@@ -79,7 +79,7 @@ def server_of(app: ASGIApp, limits: Limits) -> Server:
         "server_header": False,
         "proxy_headers": False,
         "backlog": ACCEPTED,
-        "timeout_keep_alive": KEPT,
+        "timeout_keep_alive": KEEP_ALIVE,
         "timeout_graceful_shutdown": int(limits.sending + limits.deadline + GRACE),
     }
     return Server(uvicorn.Config(app, **settings))

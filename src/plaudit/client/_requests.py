@@ -1,0 +1,223 @@
+"""What to score, step by step -> what the server says: the same steps serve both clients.
+
+A step yields a `Request`, and is sent the reply or the error that came instead; or it yields a
+`Pause`, and goes on after it. `Connection` runs the steps in a thread, `AsyncConnection` on an
+event loop.
+"""
+
+import json
+import os
+import random
+import time
+from collections.abc import Collection, Generator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import httpx
+
+from plaudit.client._payload import (
+    Columns,
+    RemoteRecipe,
+    body_of,
+    log_total,
+    logs_wanted,
+    number,
+    replay,
+    rows_of,
+    totals_of,
+)
+from plaudit.recipes import RowScore
+
+T = TypeVar("T")
+VARIABLE = "PLAUDIT_TOKEN"
+CONNECT_TIMEOUT = 5.0  # seconds: a server accepts a connection at once, however busy it is
+RETRIED = (429, 502, 503, 504)
+LONGEST_PAUSE = 10.0  # seconds between two attempts, unless the server asks for more
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where a server is, and how it is asked. See `Client` for what each setting means.
+
+    >>> Settings("http://rewards:8950/")
+    Settings(url='http://rewards:8950', patience=120.0, timeout=330.0, columns=None)
+    >>> Settings("rewards:8950")
+    Traceback (most recent call last):
+    ...
+    ValueError: the address of a server starts with http:// or https://, got 'rewards:8950'
+    """
+
+    url: str
+    token: str | None = field(default=None, repr=False)
+    patience: float = 120.0
+    timeout: float = 330.0
+    columns: Collection[str] | None = None
+
+    def __post_init__(self) -> None:
+        if not self.url.startswith(("http://", "https://")):
+            raise ValueError(
+                f"the address of a server starts with http:// or https://, got {self.url!r}"
+            )
+        object.__setattr__(self, "url", self.url.rstrip("/"))
+
+    @property
+    def http(self) -> dict[str, Any]:
+        """The arguments of `httpx.Client`, and of `httpx.AsyncClient`.
+
+        >>> Settings("http://rewards:8950").http["timeout"]
+        Timeout(connect=5.0, read=330.0, write=330.0, pool=330.0)
+        """
+        token = self.token or os.environ.get(VARIABLE, "")
+        headers = {"Content-Type": "application/json"}
+        if token:
+            headers["Authorization"] = f"Bearer {token.strip()}"
+        timeout = httpx.Timeout(self.timeout, connect=min(CONNECT_TIMEOUT, self.timeout))
+        return {"base_url": self.url, "headers": headers, "timeout": timeout}
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is to be sent to the server."""
+
+    method: str
+    path: str
+    body: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Seconds to wait before the next attempt."""
+
+    seconds: float
+
+
+Reply = httpx.Response | httpx.TransportError
+Steps = Generator[Request | Pause, Reply | None, T]
+
+
+class Server:
+    """What a server can be asked, as steps.
+
+    >>> steps = Server(Settings("http://rewards:8950")).recipe()
+    >>> next(steps)
+    Request(method='GET', path='/v1/recipe', body=None)
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._recipe: RemoteRecipe | None = None
+
+    def __reduce__(self) -> tuple[type["Server"], tuple[Settings]]:
+        return Server, (self.settings,)
+
+    def recipe(self) -> Steps[RemoteRecipe]:
+        """What the server scores with; it is asked once."""
+        if self._recipe is None:
+            self._recipe = RemoteRecipe.of((yield from self._answer("GET", "/v1/recipe")))
+        return self._recipe
+
+    def totals(self, completions: Sequence[Any], columns: Columns) -> Steps[list[float | None]]:
+        """The total of each completion."""
+        answer = yield from self._batch("/v1/score", completions, columns, reasons=False)
+        log_total((yield from self.recipe()), answer, columns)
+        return totals_of(answer)
+
+    def rows(self, completions: Sequence[Any], columns: Columns) -> Steps[list[RowScore]]:
+        """The total, the components' scores and the reasons, for each completion."""
+        return rows_of((yield from self._batch("/v1/score", completions, columns, reasons=True)))
+
+    def rewards(
+        self, component: str, completions: Sequence[Any], columns: Columns
+    ) -> Steps[list[float | None]]:
+        """What one component gives for each completion."""
+        answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
+        return [number(reward) for reward in answer["rewards"]]
+
+    def _batch(
+        self, path: str, completions: Sequence[Any], columns: Columns, **options: Any
+    ) -> Steps[dict[str, Any]]:
+        recipe, options["logs"] = (yield from self.recipe()), logs_wanted(columns)
+        body = body_of(recipe, completions, columns, self.settings.columns, **options)
+        answer: dict[str, Any] = yield from self._answer("POST", path, body)
+        replay(answer, columns)
+        return answer
+
+    def _answer(self, method: str, path: str, body: bytes | None = None) -> Steps[Any]:
+        attempts = Attempts(self.settings)
+        while True:
+            reply = yield Request(method, path, body)
+            assert reply is not None
+            outcome = attempts.outcome(reply)
+            if isinstance(outcome, httpx.Response):
+                return json.loads(outcome.content)
+            yield outcome
+
+
+class ServerError(RuntimeError):
+    """The server refused, failed or could not be reached; the message says which.
+
+    code: the status of its answer; None where there was none
+
+    >>> ServerError("http://rewards:8950 answered 401: this server requires a token", 401).code
+    401
+    """
+
+    def __init__(self, message: str, code: int | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+    def __reduce__(self) -> tuple[type["ServerError"], tuple[str, int | None]]:
+        return type(self), (str(self), self.code)
+
+
+class Attempts:
+    """The attempts of one request: whether there is another, and after how long.
+
+    The pause doubles each time and is spread at random, so that clients that were refused together
+    do not come back together. It is at least as long as the server asks for.
+
+    >>> attempts = Attempts(Settings("http://rewards:8950", patience=60))
+    >>> 0.9 < attempts.outcome(httpx.Response(429, headers={"Retry-After": "1"})).seconds < 2.1
+    True
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._end = time.monotonic() + settings.patience
+        self._count = 0
+
+    def outcome(self, reply: Reply) -> httpx.Response | Pause:
+        """A successful reply, or the pause until the next attempt; raises if there is neither."""
+        if isinstance(reply, httpx.Response) and reply.status_code not in RETRIED:
+            if reply.is_success:
+                return reply
+            raise self._error(reply)
+        self._count += 1
+        seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
+        if isinstance(reply, httpx.Response):
+            seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
+        if time.monotonic() + seconds > self._end:
+            raise self._error(reply)
+        return Pause(seconds)
+
+    def _error(self, reply: Reply) -> ServerError:
+        tries = f" (tried {self._count} times)" if self._count > 1 else ""
+        if isinstance(reply, httpx.TransportError):
+            why = f"{type(reply).__name__} {reply}".strip()
+            return ServerError(f"cannot reach {self._settings.url}: {why}{tries}")
+        code = reply.status_code
+        return ServerError(f"{self._settings.url} answered {code}: {_reason(reply)}{tries}", code)
+
+
+def _retry_after(reply: httpx.Response) -> float:
+    """Seconds that the server asks for, at most 60; a date is not understood."""
+    seconds = reply.headers.get("Retry-After", "")
+    return min(float(seconds), 60.0) if seconds.isdecimal() else 0.0
+
+
+def _reason(reply: httpx.Response) -> str:
+    try:
+        content: Any = reply.json()
+        return str(content["error"])
+    except (ValueError, KeyError, TypeError):
+        return reply.text[:200] or reply.reason_phrase

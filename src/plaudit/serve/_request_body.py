@@ -1,0 +1,272 @@
+"""A request's body in, what it asks for out: only what the recipe reads is built.
+
+The body is timed while it arrives, and its bytes are counted. Then the memory that its objects will
+take is estimated and counted, before they are built.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+from msgspec import Raw, Struct
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+from plaudit.recipes import Recipe
+from plaudit.serve._admission import HeldMemory, Limits
+from plaudit.serve._protocol import (
+    RESERVED_NAMES,
+    RewardsRequest,
+    ScoreRequest,
+    check_batch,
+    columns_taken,
+    takes_any,
+)
+
+T = TypeVar("T")
+Asked = TypeVar("Asked", ScoreRequest, RewardsRequest)
+CLIENT_GONE = 499  # what nginx logs for a client that went away: nobody ever sees it
+MISSING = Raw(b"")
+WRONG = "the body is not what is expected"
+
+
+# --- receiving it ---------------------------------------------------------------------------------
+
+
+async def body_of(request: Request, limits: Limits) -> bytearray:
+    """The whole body; refuses one that is too large, too slow, or not JSON."""
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise HTTPException(415, f"the content type must be application/json, got {kind[:80]!r}")
+    announced = _announced(request)
+    _check_size(announced, limits)
+    request.state.held.add(announced)
+    body = bytearray(announced)  # all at once: growing would take twice as much
+    arrived = 0
+    try:
+        async with asyncio.timeout(limits.sending):
+            async for part in request.stream():
+                _check_size(arrived + len(part), limits)
+                request.state.held.add(max(0, arrived + len(part) - len(body)))
+                body[arrived : arrived + len(part)] = part
+                arrived += len(part)
+    except TimeoutError:
+        why = f"the body did not arrive within {limits.sending:g} s"
+        raise HTTPException(408, why) from None
+    except ClientDisconnect:
+        raise HTTPException(CLIENT_GONE, "the client went away") from None
+    return body
+
+
+def _check_size(size: int, limits: Limits) -> None:
+    if size > limits.body:
+        raise HTTPException(413, f"the body is larger than {limits.body} bytes, the limit here")
+
+
+def _announced(request: Request) -> int:
+    length = request.headers.get("content-length", "")
+    return int(length) if length.isdecimal() else 0
+
+
+# --- reading it -----------------------------------------------------------------------------------
+
+
+class ScoreOutline(Struct, forbid_unknown_fields=True):
+    """A `ScoreRequest`, of which only the outline is read."""
+
+    completions: Raw
+    columns: Raw = Raw(b"{}")
+    reasons: bool = True
+    logs: bool = False
+
+
+class RewardsOutline(Struct, forbid_unknown_fields=True):
+    """A `RewardsRequest`, of which only the outline is read."""
+
+    component: str
+    completions: Raw
+    columns: Raw = Raw(b"{}")
+    logs: bool = False
+
+
+class BodyReader:
+    r"""Reads the bodies of requests for one recipe; a `ValueError` says where one is wrong.
+
+    What Python's JSON writes and strict JSON forbids (NaN, half a surrogate pair) is accepted: a
+    completion that holds it gets the same reward as without a server.
+
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve._admission import Admission
+    >>> reader, held = BodyReader(load("trl-math")), HeldMemory(Admission(Limits()))
+    >>> reader.score(b'{"completions": ["4"], "columns": {"solution": ["4"], "of": [1]}}', held)
+    ScoreRequest(completions=['4'], columns={'solution': ['4']}, reasons=True, logs=False)
+    >>> reader.score(b'{"completions": "4"}', held)
+    Traceback (most recent call last):
+    ...
+    ValueError: the body is not what is expected: `$.completions` must be a list, got str
+    """
+
+    def __init__(self, recipe: Recipe) -> None:
+        # The names that no column may have are read as well, to be refused.
+        names = () if takes_any(recipe) else (*columns_taken(recipe), *RESERVED_NAMES)
+        self._columns = {f"column_{place}": name for place, name in enumerate(names)}
+        fields = [(field, Raw, MISSING) for field in self._columns]
+        self._outline = msgspec.defstruct("Columns", fields, rename=self._columns)
+
+    def score(self, body: bytes | bytearray, held: HeldMemory) -> ScoreRequest:
+        """A batch for the whole recipe."""
+        return self._asked(body, held, ScoreOutline, ScoreRequest)
+
+    def rewards(self, body: bytes | bytearray, held: HeldMemory) -> RewardsRequest:
+        """A batch for one component."""
+        return self._asked(body, held, RewardsOutline, RewardsRequest)
+
+    def any_object(self, body: bytes | bytearray, held: HeldMemory) -> dict[str, Any]:
+        """A batch in the format of a trainer."""
+        found = _built(body, held)
+        if not isinstance(found, dict):
+            raise ValueError(f"{WRONG}: it must be an object, got {type(found).__name__}")
+        return found
+
+    def _asked(
+        self,
+        body: bytes | bytearray,
+        held: HeldMemory,
+        kind: type[ScoreOutline | RewardsOutline],
+        whole: type[Asked],
+    ) -> Asked:
+        try:
+            outline = _outlined(body, kind)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            asked = _leniently(body, whole, held, error)
+        else:
+            given = msgspec.structs.asdict(outline)
+            given["completions"] = _built(outline.completions, held)
+            given["columns"] = self._columns_of(outline.columns, held)
+            asked = whole(**given)
+        if not isinstance(asked.completions, list):
+            got = type(asked.completions).__name__
+            raise ValueError(f"{WRONG}: `$.completions` must be a list, got {got}")
+        check_batch(asked)
+        return asked
+
+    def _columns_of(self, columns: Raw, held: HeldMemory) -> dict[str, Any]:
+        if not self._columns:
+            found = _built(columns, held)
+            if not isinstance(found, dict):
+                raise ValueError(f"{WRONG}: `$.columns` must be an object")
+            return found
+        outline = _outlined(columns, self._outline)
+        given = {name: getattr(outline, field) for field, name in self._columns.items()}
+        return {
+            name: _built(column, held) for name, column in given.items() if column is not MISSING
+        }
+
+
+def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError as error:
+        raise ValueError(f"{WRONG}: {error}") from None
+
+
+def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
+    """The objects of a part of a body, once they are counted."""
+    held.add(memory_needed(memoryview(text)))
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        return _loaded(bytes(text), held, error)
+
+
+def _leniently(body: bytes | bytearray, kind: type[T], held: HeldMemory, error: Exception) -> T:
+    """A request that strict JSON forbids: all of it is built, and counted as such."""
+    held.add(memory_needed(body))
+    try:
+        return msgspec.convert(_loaded(body, held, error), kind)
+    except msgspec.ValidationError as wrong:
+        raise ValueError(f"{WRONG}: {wrong}") from None
+
+
+def _loaded(text: bytes | bytearray, held: HeldMemory, error: Exception) -> Any:
+    """What Python's own JSON makes of a text, for which it decodes all of it first."""
+    held.add(len(text) * (1 if text.isascii() else 5))
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("the body is nested too deeply") from None
+    except ValueError:
+        raise ValueError(f"the body is not JSON: {error}") from None
+
+
+# --- how much memory it will take -----------------------------------------------------------------
+
+# What stands between strings is counted by its marks; each value has one before it.
+MARKS = {ord(","): 48, ord("["): 120, ord("{"): 296}
+STRING = 56  # bytes of a string, beside its characters
+SMALL = 2_048  # bytes of a text that needs no closer look: nothing takes more than WORST times that
+WORST = 32
+PIECE = 256 << 10  # bytes that are looked at in one go: meanwhile no other thread works
+ESCAPE = 12  # bytes of two halves of a surrogate pair: a piece may end within
+
+_FOUR_BYTES = re.compile(rb"[\xf0-\xff]|\\u[dD][89abAB]")
+_TWO_BYTES = re.compile(rb"[\xc4-\xef]|\\u")
+
+
+def memory_needed(text: bytes | bytearray | memoryview) -> int:
+    """Bytes that the objects of a JSON text take in memory, rather too many than too few.
+
+    A list in JSON is two bytes, and 56 in memory: 60 MB of brackets are more than a gigabyte.
+
+    >>> memory_needed(b'["4", "5"]'), memory_needed(b"[%s]" % b", ".join([b"[]"] * 1_000))
+    (320, 168072)
+    """
+    view = memoryview(text)
+    if len(view) < SMALL:
+        return WORST * len(view)
+    needed = 0
+    begun, width = -1, 1  # characters so far of a string that a piece ends in; -1: in none
+    for piece, wide in _pieces(view):
+        marks = np.frombuffer(piece, np.uint8)
+        quotes = np.flatnonzero(marks == ord('"'))
+        needed += STRING // 2 * len(quotes)
+        if begun >= 0:
+            begun, width = begun + int(quotes[0] if len(quotes) else len(marks)), max(width, wide)
+            if len(quotes):
+                needed += begun * width
+        inside = np.cumsum(marks == ord('"'), dtype=np.int32) & 1 == (begun < 0)
+        first, last = (int(quotes[0]), int(quotes[-1])) if len(quotes) else (0, 0)
+        needed += wide * int(np.count_nonzero(inside[first:last]))
+        needed += sum(
+            each * int(np.count_nonzero((marks == mark) & ~inside)) for mark, each in MARKS.items()
+        )
+        if len(quotes):
+            begun, width = (len(marks) - last, wide) if inside[-1] else (-1, 1)
+    return needed + max(begun, 0) * width
+
+
+def _pieces(view: memoryview) -> Iterator[tuple[bytes, int]]:
+    """The pieces of a text without escaped quotes, and the bytes of a character in each."""
+    start = 0
+    while start < len(view):
+        end = start + PIECE
+        while end < len(view) and view[end - 1] == ord("\\"):
+            end += 1
+        piece = bytes(view[start:end])
+        yield (
+            piece.replace(rb"\\", b"__").replace(rb"\"", b"__"),
+            _width(view[start : end + ESCAPE]),
+        )
+        start = end
+
+
+def _width(view: memoryview) -> int:
+    """Each character of a string takes as much as its widest one; to write them takes a copy."""
+    piece = bytes(view)
+    if piece.isascii() and rb"\u" not in piece:
+        return 1
+    return 5 if _FOUR_BYTES.search(piece) else 3 if _TWO_BYTES.search(piece) else 2
