@@ -4,9 +4,9 @@ r"""How often each accuracy reward is wrong on labelled rows: false negatives an
 
 The folder has math.jsonl and qa.jsonl (`completion`, `gold`, `label`, `set`, perhaps `question`)
 and pairs.jsonl (`gold`, `answer`, `equal`, `theme`); what is missing is left out. With --show,
-every row that plaudit's own reward gets wrong is listed. A list of disputed rows, as JSON lines
-with `set`, `gold`, `answer` and `why`, takes those whose label is wrong out of the count. With
---time, each reward scores math.jsonl in a process of its own, which has nothing loaded.
+every row that plaudit's own reward gets wrong is listed, with its digest. A list of disputed rows,
+as JSON lines with `row`, such a digest, and `why`, takes those whose label is wrong out of the
+count. With --time, each reward scores math.jsonl in a process of its own, which has nothing loaded.
 """
 
 import json
@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def main() -> None:
     if options.only:
         score_in_this_process(options.only, options.data)
         return
-    disputed = {key(row): row["why"] for row in rows_of(options.disputed)}
+    disputed = {row["row"]: row["why"] for row in rows_of(options.disputed)}
     if math := rows_of(options.data / "math.jsonl"):
         tell("Mathematics", math, math_verdicts(math), "set", disputed, options.show)
     if pairs := [as_row(pair) for pair in rows_of(options.pairs)]:
@@ -70,10 +71,10 @@ def as_row(pair: Row) -> Row:
     return {**pair, "completion": text, "label": pair["equal"]}
 
 
-def key(row: Row) -> tuple[str, str, str]:
-    """What tells a row from others: its end is as far as the list of disputed rows goes."""
-    text = row["completion"] if "completion" in row else row["answer"]
-    return row.get("set", ""), str(row["gold"]), text[-60:]
+def digest(row: Row) -> str:
+    """What tells a row from others, without repeating it."""
+    text = json.dumps([row.get("set", ""), row["gold"], row["completion"]])
+    return sha256(text.encode()).hexdigest()[:16]
 
 
 def golds(row: Row) -> list[str]:
@@ -166,10 +167,10 @@ def tell(
     rows: list[Row],
     verdicts: dict[str, list[Score | bool]],
     by: str,
-    disputed: dict[tuple[str, str, str], str],
+    disputed: dict[str, str],
     listed: bool,
 ) -> None:
-    counted = [place for place, row in enumerate(rows) if key(row) not in disputed]
+    counted = [place for place, row in enumerate(rows) if digest(row) not in disputed]
     show(totals(title, rows, verdicts, counted), parts(title, rows, verdicts, by, counted))
     if listed:
         first = next(iter(verdicts))
@@ -222,14 +223,14 @@ def parts(
 
 
 def mistakes(
-    rows: list[Row], scores: list[Score | bool], disputed: dict[tuple[str, str, str], str]
+    rows: list[Row], scores: list[Score | bool], disputed: dict[str, str]
 ) -> Iterator[str]:
     for row, score in zip(rows, scores, strict=True):
         if is_right(score) == bool(row["label"]):
             continue
         what = "false negative" if row["label"] else "false positive"
         why = score.why if isinstance(score, Score) else ""
-        reason = disputed.get(key(row))
+        reason = disputed.get(digest(row))
         label = f" (the label is disputed: {reason})" if reason else ""
         text = " ".join(row["completion"][-80:].split())
         yield f"{what}{label}: gold {row['gold']!r}, …{text!r}: {why}"

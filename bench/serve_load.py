@@ -151,7 +151,9 @@ async def _killer(server: Server, heard: Heard, end: float) -> None:
     rng = random.Random(0)
     while time.monotonic() < end:
         await asyncio.sleep(1.0)
-        workers = [worker for nursery in children(server.process) for worker in children(nursery)]
+        workers = [
+            worker for fork_server in children(server.process) for worker in children(fork_server)
+        ]
         if workers:
             os.kill(rng.choice(workers), signal.SIGKILL)
             heard.killed += 1

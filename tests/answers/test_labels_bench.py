@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from hashlib import sha256
 from pathlib import Path
 
 BENCH = Path(__file__).parents[2] / "bench" / "labels.py"
@@ -22,7 +23,8 @@ def written(file: Path, rows: list[dict]) -> Path:
 def test_wrong_verdicts_are_counted_and_listed(tmp_path: Path) -> None:
     written(tmp_path / "math.jsonl", ROWS)
     written(tmp_path / "qa.jsonl", QUESTIONS)
-    disputed = written(tmp_path / "disputed.jsonl", [{**ROWS[2], "why": "6 is not 4"}])
+    row = sha256(json.dumps(["b", "4", r"So \boxed{6}"]).encode()).hexdigest()[:16]
+    disputed = written(tmp_path / "disputed.jsonl", [{"row": row, "why": "6 is not 4"}])
     none = tmp_path / "no-pairs.jsonl"
     command = [sys.executable, str(BENCH), "--data", str(tmp_path), "--pairs", str(none)]
     command += ["--disputed", str(disputed), "--show"]

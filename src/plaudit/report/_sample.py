@@ -12,7 +12,7 @@ import numpy as np
 from plaudit.report._folder import Numbers
 from plaudit.report._pass_at_k import Array
 from plaudit.report._summary import Groups, Summary
-from plaudit.scores import TOLD, TROUBLE
+from plaudit.scores import STATUSES, TROUBLE
 
 PROMPTS = 10  # the hardest and the most contested
 FLAT_GROUPS = 50  # groups without signal that are listed
@@ -76,7 +76,7 @@ def _examples(numbers: Numbers) -> dict[str, list[int]]:
     codes = {status: code for code, status in enumerate(numbers.status_names)}
     return {
         status: np.flatnonzero(numbers.statuses == codes[status])[:EXAMPLES].tolist()
-        for status in TOLD
+        for status in STATUSES[:-1]
         if status in codes
     }
 

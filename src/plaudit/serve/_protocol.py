@@ -20,7 +20,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from plaudit.completions import same_length, texts_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import STATUSES, TOLD, Score
+from plaudit.scores import STATUSES, Score
 
 RESERVED_NAMES = ("completions", "self", *HOOKS)  # no column can have these names
 
@@ -290,7 +290,7 @@ def statuses_of(logged: Logged, component: str, rows: int) -> dict[str, int]:
     {'timeout': 2, 'scored': 6}
     """
     shares = dict(logged.metrics)
-    named = {status: float(shares.get(f"{component}/{status}") or 0.0) for status in TOLD}
+    named = {status: float(shares.get(f"{component}/{status}") or 0.0) for status in STATUSES[:-1]}
     counts = {status: round(share * rows) for status, share in named.items() if share}
     return {**counts, "scored": rows - sum(counts.values())}
 
