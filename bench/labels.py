@@ -233,7 +233,7 @@ def mistakes(
         reason = disputed.get(digest(row))
         label = f" (the label is disputed: {reason})" if reason else ""
         text = " ".join(row["completion"][-80:].split())
-        yield f"{what}{label}: gold {row['gold']!r}, …{text!r}: {why}"
+        yield f"{digest(row)} {what}{label}: gold {row['gold']!r}, …{text!r}: {why}"
 
 
 # -- the time
