@@ -168,7 +168,11 @@ def test_a_truncated_gz_gives_the_rows_before_the_cut(tmp_path, recipe):
         ("a.json", b"[]", "there are no rows to score: .*a.json is empty"),
         ("a.jsonl", b"{\n{", "a.jsonl has no row that can be read: not JSON"),
         ("a.jsonl.gz", b"hello, hello", "no row that can be read: the file cannot be read"),
-        ("a.jsonl.gz", gzip.compress(b"{}", mtime=0)[:12], "no row that can be read: the file cannot be"),
+        (
+            "a.jsonl.gz",
+            gzip.compress(b"{}", mtime=0)[:12],
+            "no row that can be read: the file cannot be",
+        ),
         ("a.parquet", b"PAR1 hello PAR1", "no row that can be read: the file cannot be read"),
         ("a.arrow", b"hello, hello, hello", "no row that can be read: the file cannot be read"),
         ("a.csv", b"a,a\n1,2\n", "no row that can be read: two columns are called 'a'"),
