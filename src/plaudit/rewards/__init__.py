@@ -28,7 +28,7 @@ def all_rewards() -> dict[str, AnyReward]:
     A system of another package that cannot be imported has none; `broken_systems` says why.
 
     >>> list(all_rewards())[:2]
-    ['canoe.accuracy_reward', 'canoe.influence_reward']
+    ['answers.answer_reward', 'answers.mention_reward']
     """
     return _own_rewards() | _added_rewards()[0]
 
@@ -45,8 +45,8 @@ def broken_systems() -> dict[str, str]:
 def systems() -> list[str]:
     """The names of all systems of rewards, plaudit's own first.
 
-    >>> systems()[:3]
-    ['canoe', 'trl', 'vlm_r1']
+    >>> systems()[:4]
+    ['answers', 'canoe', 'trl', 'vlm_r1']
     """
     return list(dict.fromkeys([*_own_systems(), *(entry.name for entry in _entry_points())]))
 
