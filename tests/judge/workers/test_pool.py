@@ -7,7 +7,7 @@ import socket
 import subprocess
 import threading
 import time
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from contextlib import suppress
 
 import pytest
