@@ -45,7 +45,7 @@ lint: $(READY)
 	@$(BIN)/lint-imports --no-logo
 
 test: lint
-	@$(BIN)/pytest -m 'not long' --numprocesses 2
+	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
 
 test-long: $(READY)
 	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov
