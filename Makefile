@@ -48,7 +48,7 @@ test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
 
 test-long: $(READY)
-	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov --numprocesses 2 --dist worksteal
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov --numprocesses 3 --dist worksteal
 
 bench: $(READY)
 	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'

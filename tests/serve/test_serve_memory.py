@@ -98,8 +98,16 @@ LARGE = {
 
 @pytest.mark.parametrize("name", LARGE)
 def test_health_is_told_while_a_large_body_is_read_and_scored(server, name):
-    """Asked again and again, it is told several times before the batch is answered."""
-    body = LARGE[name]()
+    """Asked again and again, it is told several times before the batch is answered.
+
+    On a machine that is busy with other things, one try may see few: a loop that is held would
+    see as few in every try.
+    """
+    assert any(_told(server, LARGE[name]()) >= 5 for _ in range(4))
+
+
+def _told(server, body):
+    """How often health is told while a body is on its way and scored."""
     head = (
         b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
         b"content-length: %d\r\n\r\n" % len(body)
@@ -114,7 +122,7 @@ def test_health_is_told_while_a_large_body_is_read_and_scored(server, name):
         connection.setblocking(False)
         while not _has_answer(connection):
             healthy += http.get("/healthz", timeout=60).status_code == 200
-    assert healthy >= 5
+    return healthy
 
 
 def _has_answer(connection):
