@@ -150,6 +150,10 @@ def prompt_text_of(prompt: Any, name: str, row: int = 0) -> str:
 def _last_said(said: Any, speakers: frozenset[str], label: str) -> str:
     if isinstance(said, str):
         return said
+    if type(said) is list and len(said) == 1 and type(said[0]) is dict:  # what trainers hand over
+        only = said[0]
+        if only.get("role") in speakers and isinstance(only.get("content"), str):
+            return str(only["content"])
     messages = _messages(said, label)
     spoken = [message for message in messages if _speaker(message) in speakers]
     if spoken:

@@ -23,7 +23,7 @@ from plaudit.answers._named import (
 )
 from plaudit.answers._points import UndefinedError
 from plaudit.answers._quantities import same_quantity, with_unit_letter
-from plaudit.answers._rules import Found, Outcome, Rules, different, equal
+from plaudit.answers._rules import SAME, Found, Outcome, Rules, deciding, different, equal
 from plaudit.answers._solved import unsolved
 from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
@@ -54,7 +54,7 @@ class _Comparison:
     def compare(self, gold: Node, answer: Node) -> Found:
         gold, answer = _plain(gold), _plain(answer)
         if gold == answer:
-            return equal("the same text")
+            return SAME
         if gold.op == "rel" and set(gold.val) <= _CHAIN:
             return self._gold_equation(gold, answer)
         if _is_set(gold, answer, self.rules):
@@ -107,7 +107,7 @@ class _Comparison:
     def _several(self, gold: Node, items: list[Node]) -> Found:
         found = [self.inside().compare(gold, item) for item in items]
         if all(result.equal for result in found):
-            return found[0]
+            return deciding(found)
         return Found(Outcome.SEVERAL, "more than one answer")
 
     def _number(self, gold: Node, answer: Node) -> Found:
@@ -142,19 +142,18 @@ class _Comparison:
         found = [self.compare(gold, member) for member in members]
         loose = [result.equal or result.outcome is Outcome.UNSOLVED for result in found]
         if all(loose) and any(result.equal for result in found):
-            return next(result for result in found if result.equal)
+            solved = all(result.equal for result in found)
+            return deciding(found) if solved else equal("the result of the calculation")
         if all(loose):
             return found[-1]
         if any(loose):
-            if self._same_chain(gold, members, list(answer.val), found):
-                return next(result for result in found if result.equal)
+            if self._same_chain(gold, members, found):
+                return deciding(found)
             return Found(Outcome.SEVERAL, "a chain of unequal things")
         return found[-1] if found else different("a chain")
 
-    def _same_chain(
-        self, gold: Node, members: list[Node], signs: list[str], found: list[Found]
-    ) -> bool:
-        """Whether the members that are not the gold equal one that is, by the signs between."""
+    def _same_chain(self, gold: Node, members: list[Node], found: list[Found]) -> bool:
+        """Whether the members that are not the gold equal one that is."""
         right = [member for member, result in zip(members, found, strict=True) if result.equal]
         return bool(right) and all(
             result.equal or any(self.inside().compare(member, one).equal for one in right)
@@ -229,11 +228,8 @@ class _Comparison:
 
     def _set(self, gold: Node, answer: Node) -> Found:
         same = same_set(gold, answer)
-        if same is None:
-            return self._no_set(gold, answer)
-        return equal("the same set") if same else different("what the sets hold")
-
-    def _no_set(self, gold: Node, answer: Node) -> Found:
+        if same is not None:
+            return equal("the same set") if same else different("what the sets hold")
         if says_interval_or_pair(answer):
             return Found(Outcome.UNDECIDED, "a set that cannot be read")
         return different("no set")
@@ -302,9 +298,9 @@ class _Comparison:
         if len(mine) != len(yours):
             return different("the number of their entries")
         found = [self.inside().compare(g, a) for g, a in zip(mine, yours, strict=True)]
-        return next((result for result in found if not result.equal), None) or (
-            found[0] if found else equal("nothing on both sides")
-        )
+        if not found:
+            return equal("nothing on both sides")
+        return next((result for result in found if not result.equal), None) or deciding(found)
 
     def _list(self, gold: Node, items: list[Node], answer: Node) -> Found:
         values = named(items)
@@ -364,6 +360,8 @@ class _Comparison:
 def _plain(node: Node) -> Node:
     while node.op == "group":
         node = node.args[0]
+    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op == "set":
+        node = node.args[1]
     if node.op == "set" and not node.args:
         return EMPTY
     if node.op == "mul" and len(node.args) == 2 and node.args[1].op == "tuple":

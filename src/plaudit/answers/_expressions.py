@@ -14,7 +14,7 @@ from plaudit.answers._families import same_constants, same_integer_family
 from plaudit.answers._numbers import DIGITS, MORE_DIGITS, vanishes
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._polynomials import same_quotient
-from plaudit.answers._rules import Found, Outcome, different, equal
+from plaudit.answers._rules import SAME, Found, Outcome, different, equal
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
 
 POINTS = 8
@@ -35,7 +35,7 @@ def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozens
     <Outcome.DIFFERENT: 'different'>
     """
     if gold == answer:
-        return equal("the same text")
+        return SAME
     family = same_integer_family(gold, answer, integers)
     if family is not None:
         return equal("the members of both families") if family else different("their members")

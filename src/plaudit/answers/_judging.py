@@ -20,7 +20,7 @@ from plaudit.answers._dress import undressed
 from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
-from plaudit.answers._rules import Found, Outcome, Rules, different, equal
+from plaudit.answers._rules import SAME, Found, Outcome, Rules, different, equal
 from plaudit.answers._shown import shown
 from plaudit.answers._text import same_words, without_filling, words_of
 from plaudit.answers._tree import CannotReadError, Node, TooLargeError
@@ -80,7 +80,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
         kind, found = _judged(final, gold, rules)
     except TooLargeError as error:
         same = undressed(final.text) == undressed(gold)
-        kind, found = "number", equal("the same text") if same else Found(Outcome.LIMIT, str(error))
+        kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
     except Exception as error:  # a fault of plaudit's costs one row, never the run
         kind, found = "", Found(Outcome.ERROR, f"{type(error).__name__}: {error}"[:200])
     symbolic = (

@@ -48,8 +48,6 @@ def elements(node: Node) -> list[Node] | None:
         if inner is not None and "pm" in ops(node.args[1]):
             return [node._replace(args=(node.args[0], value)) for value in inner]
         return inner
-    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op == "set":
-        return elements(node.args[1])
     if node.op in ("list", "set"):
         if len(node.args) > MOST_ELEMENTS:
             raise TooLargeError(f"a list of more than {MOST_ELEMENTS} elements")

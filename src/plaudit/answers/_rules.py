@@ -71,3 +71,16 @@ def equal(how: str) -> Found:
 def different(how: str) -> Found:
     """Different, and what decided."""
     return Found(Outcome.DIFFERENT, how)
+
+
+SAME = equal("the same text")
+
+
+def deciding(found: list[Found]) -> Found:
+    """Of results of which one at least is equal, the equal one that had something to decide.
+
+    >>> deciding([SAME, equal("exact values"), SAME]).how
+    'exact values'
+    """
+    results = [result for result in found if result.equal and result != SAME]
+    return results[0] if results else equal("the text of each part")

@@ -81,19 +81,17 @@ def score_of(
     >>> alike.why
     'Too large to compare: a tower of powers. The texts are 20% alike.'
     """
+    told = in_part(gold, verdict.gold)
     if compared is None or verdict.status is Status.EQUAL:
         right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
         value = bad_gold if right is None else float(right)
         answer, its = shown or (verdict.answer, verdict.gold)
-        score = Score(value, verdict.why, answer, its, verdict.method, verdict.status, right)
+        why, method, status = verdict.why, verdict.method, verdict.status
+        # All at once: it is made for every row of every step.
+        score = Score(value, why, answer, its, method, status, right, None, False, verdict.problem)
     elif verdict.status in STOPPED:
         why = f"{verdict.why} {compared.why}"
-        score = replace(compared, why=why, status=verdict.status)
+        score = replace(compared, why=why, status=verdict.status, problem=verdict.problem)
     else:
-        return _told_of_gold(compared, gold, verdict.gold)
-    return _told_of_gold(replace(score, problem=verdict.problem), gold, verdict.gold)
-
-
-def _told_of_gold(score: Score, gold: str, read: str | None) -> Score:
-    told = in_part(gold, read)
+        score = compared
     return replace(score, why=f"{score.why} {told}", gold_in_part=True) if told else score
