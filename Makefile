@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test test-long bench test-browser test-ray test-trainers clean
+.PHONY: help demo lint test test-long test-failed bench test-browser test-ray test-trainers clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
 	@echo "make test          lint, types, rooms, and the tests that one waits for"
-	@echo "make test-long     every test, the long comparisons, kills and benchmarks too, and coverage"
+	@echo "make test-long     every test, the long comparisons, kills and benchmarks too; PYTEST=--cov for coverage"
+	@echo "make test-failed   what failed in the last of these, alone"
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
 	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
@@ -48,7 +49,11 @@ test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
 
 test-long: $(READY)
-	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov --numprocesses 3 --dist worksteal
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest $(PYTEST) --numprocesses 3 --dist worksteal
+
+# What failed in the last run, once more, with the machine to itself.
+test-failed: $(READY)
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --last-failed --last-failed-no-failures none
 
 bench: $(READY)
 	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'

@@ -26,7 +26,8 @@ from plaudit.judge.workers import _fork_server
 
 TROUBLES = ("EMFILE", "ENOMEM", "EPIPE", "EAGAIN")
 RIGHT = ["equal"] * 3
-A_HANG = 90.0  # seconds
+DEADLINE = 30.0  # seconds
+A_HANG = DEADLINE + 1
 
 
 def trouble_of(name):
@@ -111,7 +112,7 @@ def long_unless(quick):
 )
 def test_a_fault_in_the_trainers_process(monkeypatch, owner, name, call, trouble):
     before, children = descriptors(), children_of(os.getpid())
-    judge = Judge(Settings(workers=2, deadline=10))
+    judge = Judge(Settings(workers=2, deadline=DEADLINE))
     error = trouble_of(trouble)
     with monkeypatch.context() as patched:
         happened = fails_once(patched, owner, name, error, call)
@@ -188,7 +189,7 @@ def test_a_fault_in_the_fork_server_or_a_worker(monkeypatch, tmp_path, path, cal
         path=path, call=call, marker=str(marker), number=error.errno
     )
     monkeypatch.setattr(processes, "PROGRAM", wrapping + processes.PROGRAM)
-    judge = Judge(Settings(workers=2, deadline=10))
+    judge = Judge(Settings(workers=2, deadline=DEADLINE))
     first = verdicts(judge, "xyz")
     if path == "os.waitpid":  # it is called once a worker has ended
         os.kill(next(iter(judge._pool._dispatcher._workers.values())).process, 9)

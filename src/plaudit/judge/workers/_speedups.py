@@ -45,7 +45,7 @@ def create_parser(converter: Any, latex: str) -> "TwoStageParser":
 
 
 class TwoStageParser:
-    """Stands in for an antlr parser: the cheap prediction first, the full one where that fails."""
+    """Stands in for an antlr parser: SLL prediction first, and the slower LL where that fails."""
 
     def __init__(self, converter: Any, latex: str) -> None:
         self._converter = converter
