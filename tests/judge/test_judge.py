@@ -256,6 +256,7 @@ def test_a_worker_with_little_memory_finds_nothing_different_that_is_equal(memor
         assert verdict.why == f"Too large to compare: it needs more than {memory} MiB of memory."
 
 
+@pytest.mark.long
 def test_configure_lets_calls_in_flight_end_on_their_workers():
     before = shared_judge().settings
     try:
@@ -325,6 +326,7 @@ def test_a_judge_that_cannot_have_a_thread_says_so_and_tries_again(monkeypatch):
         judge.close()
 
 
+@pytest.mark.long
 def test_a_timeout_of_a_worker_that_stood_still_is_not_remembered(quick):
     assert quick.check() is None
     before = quick.cache.entries

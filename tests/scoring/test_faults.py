@@ -166,8 +166,14 @@ WORKERS = [
 
 @pytest.mark.parametrize(
     ("owner", "name", "code", "broken"),
-    WORKERS,
-    ids=[f"{n}-{errno.errorcode[c]}{'-half' if b else ''}" for _, n, c, b in WORKERS],
+    [
+        pytest.param(
+            *(owner, name, code, broken),
+            id=f"{name}-{errno.errorcode[code]}{'-half' if broken else ''}",
+            marks=[] if name == "Popen" else [pytest.mark.long],
+        )
+        for owner, name, code, broken in WORKERS
+    ],
 )
 def test_a_worker_that_cannot_be_started_or_reached_once(
     tmp_path, monkeypatch, table, whole, owner, name, code, broken
@@ -214,6 +220,7 @@ class Mark:
         return self.file.exists()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("owner", "name", "code"),
     [

@@ -88,6 +88,7 @@ def test_a_lifespan_can_be_entered_again():
             assert total(url) == 1.0
 
 
+@pytest.mark.long
 def test_the_end_of_a_server_does_not_disturb_another():
     with serving(load("trl-math")) as url, ThreadPoolExecutor(1) as threads:
         with serving(load("trl-math")) as other:
@@ -99,6 +100,7 @@ def test_the_end_of_a_server_does_not_disturb_another():
         assert total(url, symbolic(1, start=77_000)) == 1.0
 
 
+@pytest.mark.long
 def test_the_last_server_of_a_process_stops_the_workers():
     recipe = load("trl-math")
     shared_judge().close()
@@ -123,6 +125,7 @@ def batch_of(asked):
     return {"completions": asked["completions"], **asked["columns"]}
 
 
+@pytest.mark.long
 def test_a_server_whose_judge_cannot_start_is_not_ready_until_it_can(tmp_path):
     with (
         served(tmp_path, PLAUDIT_WORKERS="1") as server,

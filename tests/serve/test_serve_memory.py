@@ -104,6 +104,7 @@ def building_seconds():
     return time.perf_counter() - start
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", LARGE)
 def test_health_is_told_while_a_large_body_is_read_and_scored(server, building_seconds, name):
     """A loop that built the objects, or read the golds, would tell nobody of its health meanwhile.

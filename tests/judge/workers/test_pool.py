@@ -93,6 +93,7 @@ def test_an_item_that_never_ends_is_stopped_and_the_others_are_judged(pool):
     assert [o[0] for o in judged[:3] + judged[4:]] == expected[:3] + expected[4:]
 
 
+@pytest.mark.long
 def test_waiting_for_a_worker_does_not_count_against_an_item(pool):
     judged = statuses(pool, bomb(7), bomb(8), bomb(9), item(r"\frac{1}{3}"), item("0"))
     assert judged == ["timeout", "timeout", "timeout", "equal", "different"]
@@ -134,6 +135,7 @@ def kill_busy_workers_until(pool, future, every):
                     os.kill(worker.process, signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_an_item_that_had_its_time_has_timed_out_though_its_workers_were_killed(pool):
     """It is tried again, but not for ever: until it had twice its time."""
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
@@ -310,6 +312,7 @@ def test_an_item_whose_worker_was_stopped_is_judged_again(pool):
     assert all(o.cacheable for o in judged)
 
 
+@pytest.mark.long
 def test_an_item_that_is_stopped_twice_has_a_timeout_that_does_not_last(pool):
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
     future = pool.submit(BOMB)
