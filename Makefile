@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test test-long test-failed bench test-browser test-ray test-trainers clean
+.PHONY: help demo lint test test-long test-failed bench test-browser test-ray test-trainers docs wheel clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
@@ -18,6 +18,8 @@ help:
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
 	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
+	@echo "make docs          the documentation as a site, in build/site"
+	@echo "make wheel         build the package, and try it in an environment of its own"
 	@echo "make lint          the checks that run no test"
 	@echo "make bench         every benchmark; BENCH='--data FILE --write' for real rows, and the tables into docs"
 	@echo "make clean         remove what the others made"
@@ -86,6 +88,26 @@ $(TRAINERS)/.ready: $(WANTED)
 
 test-trainers: $(TRAINERS)/.ready
 	@$(TRAINERS)/bin/python -m pytest -p no:cacheprovider tests/with_trainers
+
+# The pages of docs/ as a site, in build/site; a broken link is an error.
+DOCS := .venv-docs
+$(DOCS)/.ready: pyproject.toml
+	@echo "Setting up $(DOCS) (once)"
+	@$(PYTHON) -m venv $(DOCS)
+	@$(DOCS)/bin/pip install --quiet --quiet --editable '.[antlr4-13,score,report,serve,client,docs]'
+	@touch $@
+
+docs: $(DOCS)/.ready
+	@NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
+	@echo "build/site/index.html"
+
+# The package as it would be published, tried in an environment that has nothing else.
+wheel: $(READY)
+	@rm -rf build/wheel
+	@$(BIN)/python -m pip wheel --quiet --quiet --no-deps --wheel-dir build/wheel .
+	@$(PYTHON) -m venv --clear build/wheel/venv
+	@build/wheel/venv/bin/pip install --quiet --quiet "$$(echo build/wheel/*.whl)[antlr4-13]"
+	@$(BIN)/python tests/check_wheel.py build/wheel/*.whl build/wheel/venv
 
 clean:
 	@rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist

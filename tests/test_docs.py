@@ -75,3 +75,8 @@ def test_everything_public_has_an_example_that_runs(name):
     module = importlib.import_module(name.rpartition(".")[0])
     found = [test.name for test in doctest.DocTestFinder().find(module) if test.examples]
     assert any(f"{place}.".startswith(f"{name}.") for place in found), f"{name} has no example"
+
+
+def test_the_version_is_the_same_everywhere():
+    assert f"\nversion: {plaudit.__version__}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"\n## [{plaudit.__version__}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")

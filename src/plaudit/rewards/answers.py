@@ -62,7 +62,7 @@ def answer_reward(
     rounding: whether a correct rounding to three digits or more is right
     unsolved: "wrong" or "right": what a calculation that was not carried out is, such as 2+2
     grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
-        { url = "http://localhost:8000/v1", model = "qwen3-8b" }
+        `{ url = "http://localhost:8000/v1", model = "qwen3-8b" }`
 
     >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
     >>> answer_reward(texts, [0.5, 4, ["7", "8"]])
