@@ -13,7 +13,7 @@ A trainer hands over completions; plaudit says what each is worth, and why.
 from typing import TYPE_CHECKING, Any
 
 from plaudit.declarations import reward_factory
-from plaudit.judge import configure
+from plaudit.judge import configure, warm_up
 from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ __all__ = [
     "reward",
     "reward_factory",
     "text_reward",
+    "warm_up",
 ]
 __version__ = "0.1.0"
 

@@ -36,6 +36,7 @@ PACKAGES = {
     "report": ("plaudit.report", "Write an HTML report of a folder that `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
+    "doctor": ("plaudit.doctor", "Look for what is wrong with this installation."),
 }
 EXTRAS = {
     "plaudit.report": "report",

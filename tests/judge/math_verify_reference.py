@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from functools import cache
 from itertools import groupby
 
-from latex2sympy2_extended import NormalizationConfig, convert_to_pct
-from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy
+from latex2sympy2_extended import NormalizationConfig
+from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy, convert_to_pct
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, parser
 
 from plaudit.judge._verdict import Rule

@@ -17,13 +17,21 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from plaudit.judge._judge import CacheStats, Judge
+from plaudit.judge._judge import CacheStats, Judge, warm_up_pairs
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
+from plaudit.judge._versions import (
+    TESTED_VERSIONS,
+    MathVerify,
+    math_verify_installed,
+    warn_of_untested_version,
+)
 
 __all__ = [
+    "TESTED_VERSIONS",
     "CacheStats",
     "Judge",
+    "MathVerify",
     "Pair",
     "Rule",
     "Settings",
@@ -32,9 +40,13 @@ __all__ = [
     "configure",
     "judge",
     "judge_async",
+    "math_verify_installed",
     "settle",
     "settle_async",
     "shared_judge",
+    "warm_up",
+    "warm_up_pairs",
+    "warn_of_untested_version",
     "workers_kept",
 ]
 
@@ -91,6 +103,17 @@ def configure(
         old, _shared = _shared, new
     if old is not None:
         old.retire()
+
+
+def warm_up() -> None:
+    """Start the workers of the shared judge, so that the first step does not wait for them.
+
+    It returns at once; the workers start in the background, which takes a second or two. It does
+    not fail where they cannot start: the first call that needs one says why.
+
+    >>> warm_up()
+    """
+    shared_judge().warm_up()
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from weakref import WeakSet
 from plaudit.judge._cache import Cache
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
+from plaudit.judge._versions import math_verify_installed, warn_of_untested_version
 from plaudit.judge.exact import clearly_apart, same_number, same_object
 from plaudit.judge.reading import Reading, read, too_long
 
@@ -108,6 +109,16 @@ class Judge:
         pool = self._pool
         return self._trouble if pool is None else pool.trouble
 
+    def warm_up(self) -> None:
+        """Start the workers, and do not wait for them. If they do not start, the next call says so.
+
+        >>> judge = Judge(Settings(workers=1))
+        >>> judge.warm_up()
+        >>> judge.close()
+        """
+        with contextlib.suppress(ImportError, RuntimeError), self._workers_needed():
+            Call(self, warm_up_pairs(self.settings.workers)).read()
+
     def check(self) -> str | None:
         """Have a worker judge something, starting one where none runs; None, or what went wrong.
 
@@ -118,7 +129,8 @@ class Judge:
         """
         try:
             with self._workers_needed():
-                self._submit(CHECK).result()
+                tested = math_verify_installed().tested
+                self._submit(CHECK if tested else _text_item(Pair("2", "2"))).result()
         except (ImportError, RuntimeError) as error:
             return str(error)
         return None
@@ -216,6 +228,7 @@ class Call:
 
     def read(self) -> None:
         """Decide what can be decided at once, and hand the rest to the workers."""
+        warn_of_untested_version()
         for row, pair in enumerate(self._pairs):
             if self._over:  # it was cancelled on the event loop while a thread reads
                 return
@@ -258,6 +271,9 @@ class Call:
 
     def _decide_or_item(self, pair: Pair, start: float) -> "Verdict | Item":
         """The verdict, or what a worker needs for it."""
+        if not math_verify_installed().tested:  # it may read and compare in ways that nobody knows
+            whole = _text_item(pair)
+            return self._judge._items.get(whole) or whole
         gold, answer = self._judge._gold(pair.gold), read(pair.answer, pair.rule)
         status, method = _decide(answer, gold)
         if status is not None:
@@ -324,6 +340,21 @@ def _same(answer: Reading, gold: Reading) -> tuple[bool | None, str]:
         if one.number and one.number.decimal and not one.number.percent and other.math_object:
             return False if clearly_apart(one.number.value, other.math_object) else None, "algebra"
     return None, ""
+
+
+def warm_up_pairs(workers: int) -> list[Pair]:
+    """Pairs that are for math-verify to compare: enough that each worker gets some.
+
+    >>> len(warm_up_pairs(2))
+    8
+    """
+    counts = range(2, 2 + 4 * workers)
+    return [Pair(rf"$\cot({n} y) + z$", rf"$z - \cot(-{n} y)$") for n in counts]
+
+
+def _text_item(pair: Pair) -> "Item":
+    """What a worker needs that finds the answers itself."""
+    return (("text", pair.answer),), (("text", pair.gold),), pair.rule.value
 
 
 def _verdict(outcome: "Outcome") -> Verdict:

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.types import Receive
 
 from plaudit.images import only_below
-from plaudit.judge import Pair, judge_async, shared_judge
+from plaudit.judge import judge_async, shared_judge, warm_up_pairs
 from plaudit.recipes import Recipe, RowScore
 from plaudit.serve._admission import Admission, HeldMemory, Limits
 from plaudit.serve._log import log
@@ -74,8 +74,7 @@ class Service:
     async def warm_up(self) -> None:
         """Start the judge's workers, and try for as long as it takes: no batch should wait."""
         self._trouble = "the judge's workers are starting"
-        count = 4 * shared_judge().settings.workers
-        pairs = [Pair(rf"$\cot({n} y) + z$", rf"$z - \cot(-{n} y)$") for n in range(2, 2 + count)]
+        pairs = warm_up_pairs(shared_judge().settings.workers)
         while self._trouble is not None:
             try:
                 await self.scorer.run(0, lambda: judge_async(pairs))

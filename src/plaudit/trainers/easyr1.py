@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.recipes import RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
@@ -57,3 +57,6 @@ def _results(inputs: Sequence[Input], recipe: AnyRecipe) -> list[dict[str, float
 
 def _result(row: RowScore) -> dict[str, float]:
     return {"overall": total_of(row)} | metrics_of(row, taken=("overall",))
+
+
+warm_up_if_chosen()

@@ -16,7 +16,7 @@ from typing import Any
 from plaudit.completions import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, texts_in
-from plaudit.trainers._chosen import chosen
+from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 from plaudit.trainers._rows import Batch, golds_of, metrics_of, response_of, total_of
 
 
@@ -74,3 +74,6 @@ def _reply(scores: Sequence[RowScore]) -> dict[str, Any]:
     rows = [metrics_of(row) for row in scores]
     logs = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
     return {"rewards": totals, "scores": totals, "extra_logs": logs}
+
+
+warm_up_if_chosen()

@@ -14,7 +14,7 @@ from typing import Any
 
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import entry_in, text_in
-from plaudit.trainers._chosen import chosen
+from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
@@ -93,3 +93,6 @@ def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
     columns["prompts"] = [sample.get("prompt") for sample in samples]
     columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
     return Batch([response_of(sample["response"]) for sample in samples], columns)
+
+
+warm_up_if_chosen()

@@ -17,7 +17,7 @@ from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.scores import log_means, log_statuses
-from plaudit.trainers._chosen import chosen
+from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 
 _ASYNC = "_async"
 
@@ -79,3 +79,6 @@ def _totals(recipe: Recipe, rows: Sequence[RowScore], log_metric: object) -> lis
     log_means(recipe.name, values, log_metric)
     log_statuses(recipe.name, [row.status for row in rows], log_metric)
     return [row.total for row in rows]
+
+
+warm_up_if_chosen()

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from plaudit.recipes import RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
@@ -109,3 +109,6 @@ def _completion(completion: Any) -> Any:
     if not isinstance(completion, Sequence):
         return completion
     return [m.model_dump() if hasattr(m, "model_dump") else m for m in completion]
+
+
+warm_up_if_chosen()

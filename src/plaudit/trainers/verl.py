@@ -17,7 +17,7 @@ from typing import Any
 from plaudit.completions import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, text_in, texts_in
-from plaudit.trainers._chosen import AnyRecipe, chosen
+from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
@@ -135,3 +135,6 @@ def _batch(
 def _result(row: RowScore) -> Result:
     values = metrics_of(row, taken=("score", "status"))
     return {"score": total_of(row), "status": row.status, **values}
+
+
+warm_up_if_chosen()

@@ -11,6 +11,8 @@ import re
 from fractions import Fraction
 from typing import NamedTuple
 
+from plaudit.judge._versions import math_verify_installed
+
 INTEGER = re.compile(r"-?[0-9]{1,300}")
 DECIMAL = re.compile(r"-?[0-9]{0,12}\.[0-9]{1,12}")
 PERCENT = re.compile(r"((?:0|[1-9][0-9]*)(?:\.[0-9]+)?) ?\\?%")
@@ -98,13 +100,18 @@ def same_number(gold: ExactNumber, answer: ExactNumber) -> bool | None:
         return False if distance > CLEARLY_APART else _same_decimal(gold, answer, distance)
     if gold.percent != answer.percent and not (gold.evaluated and answer.evaluated):
         return None
-    if gold.percent != answer.percent and gold.value == answer.value:
+    if gold.percent != answer.percent and gold.value == answer.value and _number_counts():
         return _whole(gold) and _whole(answer)  # of 9 % and 9, math-verify says that they are equal
     return distance == 0
 
 
 def _same_decimal(gold: ExactNumber, answer: ExactNumber, distance: Fraction) -> bool | None:
     return None if distance or gold.percent or answer.percent else True
+
+
+def _number_counts() -> bool:
+    """Whether math-verify compares a percentage by its number, too."""
+    return math_verify_installed().ways.percent_is_its_number
 
 
 def _plain(number: ExactNumber) -> Fraction:

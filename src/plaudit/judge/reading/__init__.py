@@ -10,7 +10,7 @@
 from plaudit.judge.reading._candidates import Candidate, candidates
 from plaudit.judge.reading._latex import Latex, Piece
 from plaudit.judge.reading._normalise import normalise
-from plaudit.judge.reading._plain_data import Normalised, PlainData, from_plain_data
+from plaudit.judge.reading._plain_data import Normalised, PlainData, Text, from_plain_data
 from plaudit.judge.reading._plain_numbers import Arithmetic, Number
 from plaudit.judge.reading._reading import Reading, read, too_long
 
@@ -23,6 +23,7 @@ __all__ = [
     "Piece",
     "PlainData",
     "Reading",
+    "Text",
     "candidates",
     "from_plain_data",
     "normalise",

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Any
 
 from plaudit.judge._verdict import Rule
+from plaudit.judge._versions import math_verify_installed
 from plaudit.judge.reading._latex import Piece
 
 BOX = re.compile(r"\\boxed|\\fbox")
 BRACE = re.compile(r"[{}]")
 SPACE = re.compile(r"\s*+")
 SEPARATOR = re.compile(r"\b(?:and|or)\b|[,;]")
+SEPARATOR_IN_WORDS = re.compile(r"and|or|[,;]")
 MODULE = "plaudit.judge.reading._latex2sympy2_normalization"
 
 
@@ -44,6 +46,7 @@ def opened(piece: Piece) -> str:
     '2'
     """
     text, contents = piece.latex, list[str]()
+    once = math_verify_installed().ways.boxes_of_one_text_are_one
     stop = len(text)  # boxes are gone through from the right: where the one before this starts
     for box in reversed(list(BOX.finditer(text))):
         at = SPACE.match(text, box.end(), stop).end()  # type: ignore[union-attr]
@@ -56,7 +59,7 @@ def opened(piece: Piece) -> str:
         content = text[at + 1 : end].strip()
         if piece.bare and stop < len(text) and not _joined(text[end + 1 : stop], content, contents):
             break
-        if not contents or contents[-1] != content:
+        if not once or not contents or contents[-1] != content:
             contents.append(content)
         stop = box.start()
     return ",".join(reversed(contents)) if contents else text
@@ -76,7 +79,9 @@ def _joined(between: str, content: str, later: list[str]) -> bool:
     """Whether two boxes are parts of one answer, by what stands between them."""
     if len(between) < 10:
         return True
-    return later[-1] != content and len(between) < 70 and bool(SEPARATOR.search(between))
+    words = math_verify_installed().ways.separators_are_words
+    separator = SEPARATOR if words else SEPARATOR_IN_WORDS
+    return later[-1] != content and len(between) < 70 and bool(separator.search(between))
 
 
 @lru_cache(maxsize=8192)

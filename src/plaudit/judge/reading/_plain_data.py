@@ -24,6 +24,16 @@ class Normalised(NamedTuple):
     percent: bool
 
 
+class Text(NamedTuple):
+    """A whole text, for math-verify itself to find the answer in.
+
+    >>> from_plain_data(("text", "It is 4."))
+    Text(text='It is 4.')
+    """
+
+    text: str
+
+
 def to_plain_data(candidate: Candidate, rule: Rule) -> tuple[Any, ...]:
     r"""A candidate as plain data.
 
@@ -42,8 +52,8 @@ def to_plain_data(candidate: Candidate, rule: Rule) -> tuple[Any, ...]:
     return "normalised", normalise(piece, rule), piece.percent
 
 
-def from_plain_data(data: tuple[Any, ...]) -> Candidate | Normalised:
-    """The candidate that `to_plain_data` was given, or its LaTeX, normalised.
+def from_plain_data(data: tuple[Any, ...]) -> Candidate | Normalised | Text:
+    """The candidate that `to_plain_data` was given, or its LaTeX, normalised; or a whole text.
 
     >>> from_plain_data(("number", "42", False))
     Number(digits='42', percent=False)
@@ -57,4 +67,6 @@ def from_plain_data(data: tuple[Any, ...]) -> Candidate | Normalised:
             return Number(digits, percent)
         case "arithmetic", text:
             return Arithmetic(text)
+        case "text", text:
+            return Text(text)
     raise ValueError(f"not a candidate: {data!r}")

@@ -18,9 +18,11 @@ import socket
 import warnings
 
 from plaudit.judge.workers._wire import Frames, pack
-from plaudit.judge.workers._worker import work
+from plaudit.judge.workers._worker import comparison, work
 from plaudit.processes import die_with_parent
 
+PACKAGES = ("math_verify", "latex2sympy2_extended", "sympy", "mpmath")
+MATH_VERIFY = "the judge needs math-verify: pip install 'math-verify>=0.8' ({error})"
 ANTLR = (
     "the judge needs an antlr runtime: pip install 'plaudit[antlr4-13]', "
     "or 'plaudit[antlr4-9]' beside hydra, omegaconf and verl ({error})"
@@ -34,9 +36,10 @@ def main(descriptor: int, parent: int, deadline: float, memory: int) -> None:
     logging.disable()
     warnings.simplefilter("ignore")
     try:
-        from plaudit.judge.workers._symbolic import warm_up
+        warm_up = comparison().warm_up
     except ImportError as error:
-        control.sendall(pack(("failed", 0, ANTLR.format(error=error))))
+        missing = MATH_VERIFY if error.name in PACKAGES else ANTLR
+        control.sendall(pack(("failed", 0, missing.format(error=error))))
         return
     warm_up()
     gc.collect()

@@ -1,6 +1,8 @@
 """The symbolic step: two lists of candidates, parsed and compared by math-verify.
 
-Runs in a worker process alone, which can be killed: what is done here may take for ever.
+It uses functions inside of math-verify, so it is for the versions that it was tested with; others
+have `_public_api`. Runs in a worker process alone, which can be killed: what is done here may take
+for ever.
 """
 
 from collections.abc import Iterator
@@ -8,7 +10,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-from latex2sympy2_extended import convert_to_pct
+from latex2sympy2_extended.latex2sympy2 import convert_to_pct
 from latex2sympy2_extended.sets import FiniteSet
 from math_verify import grader, parser
 

@@ -11,8 +11,10 @@ import select
 import socket
 import time
 from contextlib import nullcontext
+from typing import Any
 
 from plaudit.judge._verdict import Rule, Status
+from plaudit.judge._versions import math_verify_installed
 from plaudit.judge.reading import PlainData, from_plain_data
 from plaudit.judge.workers._memory import MemoryLimit
 from plaudit.judge.workers._wire import pack, receive
@@ -49,8 +51,7 @@ def work(connection: socket.socket, deadline: float, memory: int) -> None:
 
 def _prepare_until_asked(connection: socket.socket) -> None:
     """Fill the parser's tables while there is nothing to do; each time goes on with the next."""
-    from plaudit.judge.workers._symbolic import preparations
-
+    preparations = comparison().preparations
     while not select.select([connection], [], [], IDLE)[0]:
         if not next(preparations, False):
             return
@@ -60,8 +61,7 @@ def judge_item(
     answers: PlainData, golds: PlainData, rule: str, limit: MemoryLimit | None = None
 ) -> tuple[str, str, str, str, float]:
     """One item's outcome. Running out of memory is one; anything else unforeseen is too."""
-    from plaudit.judge.workers._symbolic import compare
-
+    compare = comparison().compare
     start = time.perf_counter()
     answer = gold = problem = ""
     try:
@@ -77,6 +77,21 @@ def judge_item(
     except Exception as error:
         status, problem = Status.ERROR, f"{type(error).__name__}: {error}"[:200]
     return status.value, answer, gold, problem, time.perf_counter() - start
+
+
+def comparison() -> Any:
+    """The module that compares: with what is known of a tested version, or by its public functions.
+
+    >>> comparison().__name__
+    'plaudit.judge.workers._symbolic'
+    """
+    if math_verify_installed().tested:
+        from plaudit.judge.workers import _symbolic
+
+        return _symbolic
+    from plaudit.judge.workers import _public_api
+
+    return _public_api
 
 
 def _limit_cpu(seconds: float) -> None:

@@ -1,0 +1,97 @@
+"""The installed packages -> which math-verify it is, and in which ways it differs from others.
+
+math-verify pins one version of latex2sympy2_extended, so they come in pairs. What the judge knows
+about a pair was compared with that pair, verdict by verdict. About another it knows nothing: then
+nothing is decided without math-verify, and nothing in math-verify is replaced by something faster.
+"""
+
+import warnings
+from functools import cache
+from typing import NamedTuple
+
+
+class Ways(NamedTuple):
+    """Where the tested versions differ, as far as the judge follows them without asking them.
+
+    percent_is_its_number: `9\\%` is equal to 9, and not only to 0.09
+    boxes_of_one_text_are_one: of boxes side by side that hold the same, one counts
+    separators_are_words: `and` and `or` join two boxes as words, and not within a word (`for`)
+    """
+
+    percent_is_its_number: bool
+    boxes_of_one_text_are_one: bool
+    separators_are_words: bool
+
+
+# By the versions of math-verify and latex2sympy2_extended; the newest last.
+TESTED: dict[tuple[str | None, str | None], Ways] = {
+    ("0.8.0", "1.10.2"): Ways(False, False, False),
+    ("0.9.0", "1.11.0"): Ways(True, True, True),
+}
+
+
+class MathVerify(NamedTuple):
+    """The math-verify that is installed.
+
+    version: its version; None where it is not installed
+    latex2sympy2: that of latex2sympy2_extended, which reads LaTeX for it
+
+    >>> MathVerify("0.9.0", "1.11.0").tested, MathVerify("0.9.0", "1.10.2").tested
+    (True, False)
+    >>> str(MathVerify("0.8.0", "1.10.2"))
+    'math-verify 0.8.0 with latex2sympy2_extended 1.10.2'
+    """
+
+    version: str | None
+    latex2sympy2: str | None
+
+    @property
+    def tested(self) -> bool:
+        """Whether plaudit was compared with these two versions, verdict by verdict."""
+        return self in TESTED
+
+    @property
+    def ways(self) -> Ways:
+        """How this version does what versions do differently; of one that is not tested, as the
+        newest that is."""
+        return TESTED.get(self, _NEWEST)
+
+    def __str__(self) -> str:
+        return f"math-verify {self.version} with latex2sympy2_extended {self.latex2sympy2}"
+
+
+_NEWEST = list(TESTED.values())[-1]
+TESTED_VERSIONS = " and ".join(str(version) for version, _ in TESTED)
+
+
+@cache
+def math_verify_installed() -> MathVerify:
+    """Which math-verify this environment has; it is not imported for that.
+
+    >>> math_verify_installed().tested
+    True
+    """
+    return MathVerify(_version("math-verify"), _version("latex2sympy2_extended"))
+
+
+def _version(distribution: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version  # not before the first judgement
+
+    try:
+        return version(distribution)
+    except PackageNotFoundError:
+        return None
+
+
+@cache  # so that it is said once in a process
+def warn_of_untested_version() -> None:
+    """Say that the installed version is not one that plaudit was tested with, where that is so."""
+    installed = math_verify_installed()
+    if not installed.tested and installed.version:
+        warnings.warn(
+            f"{installed} was not tested with plaudit, so math-verify itself judges every answer "
+            "in worker processes: the verdicts are its own, but most take longer. "
+            f"Tested are math-verify {TESTED_VERSIONS}.",
+            UserWarning,
+            stacklevel=2,
+        )
