@@ -8,13 +8,15 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test test-long test-failed bench test-browser test-ray test-trainers docs wheel clean
+.PHONY: help demo lint test test-long test-failed test-oldest bench test-browser test-ray \
+	test-trainers docs wheel clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
 	@echo "make test          lint, types, rooms, and the tests that one waits for"
 	@echo "make test-long     every test, the long comparisons, kills and benchmarks too; PYTEST=--cov for coverage"
 	@echo "make test-failed   what failed in the last of these, alone"
+	@echo "make test-oldest   the judge's comparisons with the oldest math-verify that plaudit takes"
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
 	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
@@ -56,6 +58,21 @@ test-long: $(READY)
 # What failed in the last run, once more, with the machine to itself.
 test-failed: $(READY)
 	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --last-failed --last-failed-no-failures none
+
+# The oldest versions that the core takes, and trainers pin: the judge must agree with those, too.
+OLDEST := .venv-oldest
+$(OLDEST)/.ready: tests/oldest.txt pyproject.toml
+	@echo "Setting up $(OLDEST) (once)"
+	@$(PYTHON) -m venv --clear $(OLDEST)
+	@$(OLDEST)/bin/pip install --quiet --quiet --constraint tests/oldest.txt \
+		--editable '.[antlr4-9]' hypothesis pytest pytest-xdist
+	@touch $@
+
+COMPARISONS := tests/judge/exact tests/judge/reading tests/judge/workers/test_symbolic.py \
+	tests/judge/test_versions.py tests/test_golden.py src/plaudit/judge src/plaudit/doctor.py
+test-oldest: $(OLDEST)/.ready
+	@$(OLDEST)/bin/python -m pytest -p no:cacheprovider -m 'not long' --numprocesses 3 \
+		--dist worksteal $(COMPARISONS)
 
 bench: $(READY)
 	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 import plaudit
+from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.recipes import Recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
 from plaudit.scoring._errors import (
@@ -83,6 +84,7 @@ def score_table(
         recipe = _with_columns(recipe, mapped)
         plan = make_plan(files, recipe, completions, group)
         manifest = _manifest(files, plan, limit)
+        warn_of_untested_version()  # here, and not in each of the workers
         with OutputFolder(out, manifest, overwrite) as folder:
             if not folder.is_finished:
                 run = _Run(folder, files, plan, strict, progress, limit)
@@ -129,6 +131,7 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
     """What is scored, and how: a later call with the same manifest resumes the run."""
     return {
         "plaudit": plaudit.__version__,
+        "math_verify": math_verify_installed().version,
         "recipe": plan.recipe.to_toml(),
         "components": [component.name for component in plan.recipe.components],
         "inputs": [

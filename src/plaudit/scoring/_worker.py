@@ -36,6 +36,8 @@ def set_up_worker(limits: Mapping[str, Any]) -> None:
 
     # The summary counts these, once for all workers.
     warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
+    # The process that started this one has said so.
+    warnings.filterwarnings("ignore", message="math-verify .* was not tested", category=UserWarning)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)
     gc.set_threshold(50_000, 20, 100)  # a chunk is many objects, none of them in a cycle
