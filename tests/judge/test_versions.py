@@ -90,25 +90,31 @@ def judged_with(version, tmp_path):
     return json.loads(verdicts), done.stderr
 
 
-def test_a_version_that_nobody_tested_judges_by_itself_and_that_is_said_once(tmp_path):
-    verdicts, told = judged_with("99.1", tmp_path)
-    for (answer, gold, rule), (status, *_, method) in zip(CASES, verdicts, strict=True):
+@pytest.fixture(scope="module")
+def untested(tmp_path_factory):
+    """The verdicts of a version that nobody tested, and what is written to stderr."""
+    return judged_with("99.1", tmp_path_factory.mktemp("untested"))
+
+
+def test_a_version_that_nobody_tested_judges_by_itself(untested):
+    for (answer, gold, rule), (status, *_, method) in zip(CASES, untested[0], strict=True):
         assert method == "math-verify"
         if status in ("equal", "different"):
             assert verdict(answer, gold, Rule(rule)) is (status == "equal"), answer
         else:
             assert not (parse(gold) if status == "bad_gold" else parse(answer, Rule(rule)))
-    assert told.count("math-verify 99.1 with latex2sympy2_extended") == 1
-    assert "Tested are math-verify 0.8.0 and 0.9.0" in told
 
 
-def test_a_tested_version_has_the_same_verdicts_and_no_warning(tmp_path):
+def test_that_is_said_once(untested):
+    assert untested[1].count("math-verify 99.1 with latex2sympy2_extended") == 1
+    assert "Tested are math-verify 0.8.0 and 0.9.0" in untested[1]
+
+
+def test_a_tested_version_has_the_same_verdicts_and_no_warning(untested, tmp_path):
     verdicts, told = judged_with(math_verify_installed().version, tmp_path)
     assert told == ""
     assert {method for *_, method in verdicts} > {"math-verify", "numbers"}
-    (tmp_path / "another").mkdir()
-    untested, _ = judged_with("99.1", tmp_path / "another")
-    assert [status for status, *_ in verdicts] == [status for status, *_ in untested]
+    assert [status for status, *_ in verdicts] == [status for status, *_ in untested[0]]
 
 
 def test_nothing_of_an_untested_version_is_replaced(tmp_path):

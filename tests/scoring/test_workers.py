@@ -1,6 +1,7 @@
 """Worker processes that die, and what is done about it."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from tables import content, jsonl, rejected
 
 import plaudit
+from installed import pretend_installed
 from plaudit.recipes import Component, Recipe
 from plaudit.scoring import InputError, StoppedError, score_table
 from plaudit.scoring import _worker as worker
@@ -136,3 +138,23 @@ def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):
         assert plaudit.judge.shared_judge().settings.workers == 1
     finally:
         plaudit.configure(deadline=5.0, memory=1024, workers=2)
+
+
+@pytest.mark.long
+def test_a_math_verify_that_nobody_tested_is_told_of_once(tmp_path):
+    """By the process that starts the workers, and by none of them."""
+    path = [str(pretend_installed(tmp_path, "math-verify", "99.1")), *sys.path]
+    table = tmp_path / "rollouts.jsonl"
+    row = {"completion": r"So \boxed{\frac{2}{4}}.", "solution": "1/2"}
+    table.write_text((json.dumps(row) + "\n") * 2_000)
+    done = subprocess.run(
+        [sys.executable, "-m", "plaudit", "score", str(table), "--recipe", "trl-math"]
+        + ["--out", str(tmp_path / "scored"), "--workers", "2"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert done.stderr.count("was not tested with plaudit") == 1
+    assert json.loads((tmp_path / "scored" / "_run.json").read_text())["math_verify"] == "99.1"
