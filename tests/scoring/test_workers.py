@@ -147,9 +147,9 @@ def test_a_math_verify_that_nobody_tested_is_told_of_once(tmp_path):
     table = tmp_path / "rollouts.jsonl"
     row = {"completion": r"So \boxed{\frac{2}{4}}.", "solution": "1/2"}
     table.write_text((json.dumps(row) + "\n") * 2_000)
+    options = ["--recipe", "trl-math", "--out", str(tmp_path / "scored"), "--workers", "2"]
     done = subprocess.run(
-        [sys.executable, "-m", "plaudit", "score", str(table), "--recipe", "trl-math"]
-        + ["--out", str(tmp_path / "scored"), "--workers", "2"],
+        [sys.executable, "-m", "plaudit", "score", str(table), *options],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
         capture_output=True,
         text=True,

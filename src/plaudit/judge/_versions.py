@@ -85,7 +85,10 @@ def _version(distribution: str) -> str | None:
 
 @cache  # so that it is said once in a process
 def warn_of_untested_version() -> None:
-    """Say that the installed version is not one that plaudit was tested with, where that is so."""
+    """Say that the installed version is not one that plaudit was tested with, where that is so.
+
+    >>> warn_of_untested_version()  # nothing: it is one of those
+    """
     installed = math_verify_installed()
     if not installed.tested and installed.version:
         warnings.warn(
