@@ -106,6 +106,17 @@ def test_what_the_environment_says_and_nobody_can_read(
     assert advice in found[name]["advice"]
 
 
+@pytest.mark.parametrize(
+    ("system", "status", "advice"),
+    [("win32", "problem", "Use WSL."), ("darwin", "note", "`memory` has no effect")],
+)
+def test_other_systems(capsys, monkeypatch, system, status, advice):
+    only(doctor._python, monkeypatch)
+    monkeypatch.setattr(sys, "platform", system)
+    found = examined(capsys)[1]["python"]
+    assert (found["status"], advice in found["advice"]) == (status, True)
+
+
 def test_a_recipe_that_is_chosen(capsys, monkeypatch):
     only(doctor._recipe, monkeypatch)
     monkeypatch.setenv("PLAUDIT_RECIPE", "trl-math")

@@ -42,6 +42,7 @@ PINS_ANTLR = re.compile(rf"{ANTLR}\s*\(?==\s*([\d.]+?)(?:\.\*)?\)?(?:\s*;.*)?")
 PIN_ANTLR = ("omegaconf", "hydra-core")  # what trainers install, and what pins a runtime
 FEWEST_FILES = 256  # descriptors: a trainer, a dispatcher, and workers with two each
 SLOW_START = 10.0  # seconds; the judge gives up after three times as many
+UNITS = {"deadline": " s", "memory": " MiB", "workers": "", "cache": "", "cache_memory": " MiB"}
 EXTRA = re.compile(r"([\w.-]+).*extra == [\"']([\w-]+)[\"']")
 NOT_FOR_USERS = ("dev", "bench", "all")
 
@@ -231,7 +232,7 @@ def _settings() -> Finding:
         advice = f"{error}: change it in the environment, or unset it"
         return Finding("settings", "not readable", PROBLEM, advice)
     values = {one.name: getattr(settings, one.name) for one in fields(settings)}
-    found = ", ".join(f"{name} {value:,}" for name, value in values.items())
+    found = ", ".join(f"{name} {value:,}{UNITS[name]}" for name, value in values.items())
     needed, there = settings.workers * settings.memory << 20, _memory_limit()
     values["memory limit of the container"] = there
     if there is not None and there < needed:
@@ -309,7 +310,7 @@ def _extras() -> Finding:
     missing = ",".join(name for name, complete in there.items() if not complete)
     found = ", ".join(name for name, complete in there.items() if complete) or "none"
     if missing:
-        found += f"; for the others: pip install 'plaudit[{missing}]'"
+        found += f"; for more: pip install 'plaudit[{missing}]'"
     return Finding("extras", found, values=there)
 
 

@@ -225,10 +225,16 @@ def test_workers_that_cannot_start_are_an_error_that_says_why(own_pool, monkeypa
         own_pool.submit(item("1")).result(timeout=A_HANG)
 
 
-def test_without_an_antlr_runtime_the_error_says_what_to_install(own_pool, monkeypatch):
-    hide = "import sys\nsys.modules['antlr4'] = None\n"
+@pytest.mark.parametrize(
+    ("missing", "advice"),
+    [("antlr4", r"plaudit\[antlr4-13\]"), ("math_verify", "pip install 'math-verify>=0.8'")],
+)
+def test_where_a_package_is_missing_the_error_says_what_to_install(
+    own_pool, monkeypatch, missing, advice
+):
+    hide = f"import sys\nsys.modules['{missing}'] = None\n"
     monkeypatch.setattr(processes, "PROGRAM", hide + processes.PROGRAM)
-    with pytest.raises(ImportError, match=r"plaudit\[antlr4-13\]"):
+    with pytest.raises(ImportError, match=advice):
         own_pool.submit(item("1")).result(timeout=A_HANG)
 
 
