@@ -131,7 +131,6 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
     """What is scored, and how: a later call with the same manifest resumes the run."""
     return {
         "plaudit": plaudit.__version__,
-        "math_verify": math_verify_installed().version,
         "recipe": plan.recipe.to_toml(),
         "components": [component.name for component in plan.recipe.components],
         "inputs": [
@@ -145,6 +144,7 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
         "columns": [{"name": column.name, "type": column.kind()} for column in plan.columns],
         "part_sizes": SIZES,
         "limits": plan.limits,
+        "math_verify": math_verify_installed().version,
     }
 
 
