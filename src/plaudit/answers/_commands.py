@@ -149,6 +149,7 @@ COMMANDS: dict[str, Callable[[Parser], Node]] = {
     r"\binom": _binomial,
     r"\binomial": _binomial_call,
     r"\abs": _named("abs"),
+    r"\factorial": _named("fact"),
     r"\floor": _named("floor"),
     r"\ceil": _named("ceil"),
     r"\lfloor": _named("floor", r"\rfloor"),

@@ -89,7 +89,9 @@ class _Comparison:
             return different("a relation, where the gold is a value")
         items = elements(answer)
         if items is not None:
-            if len(items) == 1 and not (self.nested and answer.op == "set"):
+            if self.nested and answer.op == "set":
+                return different("a set, where the gold is a value")
+            if len(items) == 1:
                 return self.compare(gold, items[0])
             family = self._family([gold], items)
             return self._several(gold, items) if family is None else family

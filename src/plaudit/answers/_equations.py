@@ -66,7 +66,8 @@ def either_equation(said: Node, branches: list[Node]) -> Node | None:
     >>> from plaudit.answers._grammar import read_tree
     >>> from plaudit.answers._lists import elements_of_equation
     >>> said = read_tree(r"y = \pm 2x")[0]
-    >>> same_equation(read_tree("y^2=4x^2")[0], either_equation(said, elements_of_equation(said))).how
+    >>> either = either_equation(said, elements_of_equation(said))
+    >>> same_equation(read_tree("y^2=4x^2")[0], either).how
     'a multiple of it'
     """
     is_either = said.op == "rel" or set(said.val) == {"or"}

@@ -8,43 +8,27 @@ from plaudit.answers._bases import read_base
 from plaudit.answers._commands import COMMANDS
 from plaudit.answers._conditions import Given, limits, without_condition
 from plaudit.answers._matrices import read_environment
+from plaudit.answers._named import without_name
 from plaudit.answers._names import is_name_of_value
 from plaudit.answers._parser import Parser
-from plaudit.answers._said import said_in_words
+from plaudit.answers._said import REALS, left_out_of_reals, said_in_words
 from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
 from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number
+from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number, symbol
 from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._values import exact
 from plaudit.answers._vocabulary import SCALES
 
-RELATIONS = frozenset(
-    [
-        "=",
-        "<",
-        ">",
-        r"\le",
-        r"\ge",
-        r"\ne",
-        r"\approx",
-        r"\in",
-        r"\equiv",
-        r"\cong",
-        r"\sim",
-        r"\notin",
-        r"\subset",
-        r"\subseteq",
-        r"\implies",
-        r"\iff",
-        r"\perp",
-        r"\parallel",
-    ]
+INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
+RELATIONS = INEQUALITIES | frozenset(
+    r"= \approx \in \equiv \cong \sim \notin \subset \subseteq \implies \iff \perp \parallel".split()
 )
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
 _LEADING_WORDS = frozenset(
     "about approximately roughly exactly only just simply around either both".split()
 )
+_ABOUT = frozenset(["about", "approximately", "approx", "roughly"])
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
@@ -61,10 +45,15 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     known = said_in_words(text)
     if known is not None:
         return known, Given()
+    left_out = left_out_of_reals(text)
+    if left_out:
+        taken, given = read_tree(left_out)
+        members = taken.args if taken.op == "list" else (taken,)
+        return Node("setminus", (REALS, Node("set", tuple(map(without_name, members))))), given
     found = with_round_brackets(
         [t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')]
     )
-    found = without_dollars(found)
+    found = _with_rounding(without_dollars(found))
     if not found:
         raise CannotReadError("nothing")
     parts, joiners = split(found, _JOINERS, _JOINING_WORDS)
@@ -92,6 +81,17 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     return tree, given
 
 
+def _with_rounding(found: list[Token]) -> list[Token]:
+    """A value with its rounding in brackets behind it, `\\pi (about 3.14)`, as a chain."""
+    opening = max((place for place, token in enumerate(found) if token.text == "("), default=0)
+    about = found[opening + 1 : opening + 2]
+    if not opening or found[-1].text != ")" or not about:
+        return found
+    if about[0].text != r"\approx" and about[0].text.lower() not in _ABOUT:
+        return found
+    return [*found[:opening], Token("cmd", r"\approx"), *found[opening + 2 : -1]]
+
+
 def _item(part: list[Token]) -> Node:
     """One element of an answer: a value, or a relation between values."""
     while part and part[0].kind == "word" and part[0].text.lower() in _LEADING_WORDS:
@@ -102,6 +102,8 @@ def _item(part: list[Token]) -> Node:
     sides, signs = split(part, RELATIONS, _NAME_WORDS)
     if len(sides) == 1:
         return _side(part)
+    if not sides[0] and signs[0] in INEQUALITIES:
+        sides[0] = [Token("let", "x")]  # "> 5" limits what the question asks for
     if not sides[0] and signs[0] in ("=", r"\approx"):
         sides, signs = sides[1:], signs[1:]
         if not signs:
@@ -127,6 +129,8 @@ def _label(part: list[Token]) -> Node | None:
 
 def _name_or_side(side: list[Token]) -> Node:
     """The left side of an equation: a name such as f(x), P(A) or "area" is no product."""
+    if len(side) == 2 and side[0].kind == "let" and side[1].kind == "num" and not side[1].spaced:
+        return symbol(f"{side[0].text}_{side[1].text}")
     if is_name_of_value(side):
         return Node("name", (), "".join(token.text for token in side))
     try:
@@ -154,7 +158,7 @@ def _side(part: list[Token]) -> Node:
         return Node("ratio", tuple(_plain(piece) for piece in ratio), tuple(colons))
     if part[0].text == r"\mathbb":
         pieces, signs = split(part, ("-",), ())
-        if signs:
+        if signs and all(pieces) and pieces[0][-1].text != "^":
             return Node("setminus", tuple(_side(piece) for piece in pieces))
     return _quantity(part)
 

@@ -127,6 +127,8 @@ def _radians(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
 def _units(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
     gold, answer = mine.unit, yours.unit
     assert gold is not None and answer is not None
+    if gold == UNITS[r"\pounds"] and answer == UNITS["pound"]:
+        answer = gold  # the word is of money where the sign was
     if gold.dimension != answer.dimension:
         if not gold.dimension and not gold.nouns:
             return same_number(mine.value, yours.value, rules)
