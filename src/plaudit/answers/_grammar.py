@@ -21,7 +21,8 @@ from plaudit.answers._vocabulary import SCALES
 
 INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 RELATIONS = INEQUALITIES | frozenset(
-    r"= \approx \in \equiv \cong \sim \notin \subset \subseteq \implies \iff \perp \parallel".split()
+    r"= \approx \in \equiv \cong \sim \notin \subset \subseteq \implies \iff \perp"
+    r" \parallel".split()
 )
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
