@@ -74,6 +74,8 @@ class _Comparison:
         if gold.op == "tuple" and "pm" not in ops(gold):
             return self._tuple(gold, answer)
         items = elements(gold)
+        if self.nested and gold.op == "set" and answer.op not in ("set", "list", "rel"):
+            return different("a value, where the gold is a set")
         if items is not None:
             return self._list(gold, items, answer)
         if gold.op == "list":

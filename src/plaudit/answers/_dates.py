@@ -16,6 +16,7 @@ _CLOCK = re.compile(
     r"(?P<half>[ap]\.?\s?m\b\.?|o'?clock(?:\s*+[ap]\.?\s?m\b\.?)?|h|hrs?|hours)?",
     re.IGNORECASE,
 )
+_HOUR = re.compile(r"([a-z]++) o'?clock")
 _SPOKEN = re.compile(
     r"(?:an? )?(?P<minutes>[a-z]++|\d{1,2})(?: minutes?)? (?P<side>past|after|to|before)"
     r" (?P<hour>[a-z]++|\d{1,2})(?: o'?clock)?"
@@ -48,7 +49,7 @@ class Date(NamedTuple):
 
 
 def _plain(text: str) -> str:
-    text = re.sub(r"\\(?:text|mathrm|mathbf)\s*+|[{}$~]|\\[,;! ]", " ", text)
+    text = re.sub(r"\\(?:text|mathrm|mathbf|textbf|textit)(?![a-z])\s*+|[{}$~]|\\[,;! ]", " ", text)
     return " ".join(text.replace("\\", "").split())
 
 
@@ -69,6 +70,9 @@ def read_clock(text: str) -> Clock | None:
     text = re.sub(r"^12(?::00)?\s++(?=noon$|midnight$|midday$)", "", text, flags=re.IGNORECASE)
     if text.lower().rstrip(".") in _NAMED_TIMES:
         return Clock(_NAMED_TIMES[text.lower().rstrip(".")], True)
+    hour = _HOUR.fullmatch(text.lower().rstrip("."))
+    if hour and hour[1] in NUMBER_WORDS:
+        text = f"{NUMBER_WORDS[hour[1]]} o'clock"
     spoken = _spoken_clock(text)
     if spoken is not None:
         return spoken

@@ -53,7 +53,7 @@ _BROKEN_ESCAPES = (
     (re.compile(r"\x08(?=oxed|egin|inom|ar\b|eta\b|f\{)"), r"\\b"),
 )
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")
-_DOUBLED_SIGN = re.compile(r"\\\\(?=[{}%$,;!])")
+_DOUBLED_SIGN = re.compile(r"\\\\(?=[{}%$,;!()])")
 _GONE = re.compile(
     r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut"
     r"|middle|allowbreak|hfill|noindent|centering|strut|protect|boldmath|bf|rm|it|normalsize|large"

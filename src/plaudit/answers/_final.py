@@ -17,7 +17,8 @@ _BRACES = re.compile(
 )
 _THINK_END = "</think>"
 _BETWEEN = re.compile(
-    r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*)*+"
+    r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
+    r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
 )
 _AND_OR = re.compile(r"\b(and|or)\b")
 _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
@@ -27,6 +28,9 @@ _ANNOUNCED = re.compile(
     r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|\bans\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
+)
+_FILLING = re.compile(
+    r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
 )
 _BECAUSE = re.compile(
     r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
@@ -162,7 +166,7 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
-    answer = text[start:stop].strip().strip("*").strip()
+    answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end

@@ -27,7 +27,8 @@ RELATIONS = INEQUALITIES | frozenset(
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
 _LEADING_WORDS = frozenset(
-    "about approximately roughly exactly only just simply around either both".split()
+    "about approximately roughly exactly only just simply around either both the point"
+    " vector pair".split()
 )
 _ABOUT = frozenset(["about", "approximately", "approx", "roughly"])
 _NAME_WORDS = frozenset(["is", "equals", "are"])
@@ -119,6 +120,14 @@ def _item(part: list[Token]) -> Node:
 
 def _label(part: list[Token]) -> Node | None:
     """A word and a colon before a value: `Paolo: 18`."""
+    texts = [token.text for token in part[:2]]
+    if (
+        len(part) > 4
+        and texts[0].isalpha()
+        and texts[1:] == [":"]
+        and any(t.text == "=" for t in part)
+    ):
+        return _item(part[2:])  # l: x + y = 1
     words = 0
     while words < len(part) and part[words].kind == "word":
         words += 1
@@ -176,6 +185,8 @@ def _quantity(part: list[Token]) -> Node:
     """A value with its unit, if it has one; several of one dimension are summed: 2 h 30 min."""
     if part[0].text in _CURRENCIES:
         value, rest = _leading(part[1:])
+        if rest and rest[0].text.lower() in SCALES and exact(value) is not None:
+            value, rest = _with_unit(value, rest[:1]), rest[1:]
         unit = read_unit([part[0]])
         if rest or unit is None:
             also = read_unit(rest)

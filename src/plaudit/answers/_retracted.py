@@ -21,13 +21,15 @@ _TAKEN_BACK = re.compile(
     r"|\bthat (?:does not|doesn't) (?:work|hold|fit|check out|add up)\b|\bneeds? to be corrected\b"
     r"|\b(?:edit|update|erratum)\s*:|\b(?:up)?on (?:re-?\w+ing|closer|further|a second)\b"
     r"|\bafter (?:re-?\w+ing|double-checking|a second)\b|\b(?:checking|looking) again\b"
+    r"|\bI (?:need|have|want) to correct\b|\bthe (?:answer|result|value) (?:must|has to) be\b"
     r"|\binstead\b(?! of)|\bit (?:is|was) in fact\b|\bturns out\b"
     r"|\bin fact,? (?:it is|it's|the answer) "
     r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
-    r"^\W*(?:if|one (?:might|may|could)|some(?:one|body)?\b|you (?:might|may|could)|note\b|notice"
+    r"^\W*(?:if|I (?:first|initially)|my first|earlier|initially|at first"
+    r"|one (?:might|may|could)|some(?:one|body)?\b|you (?:might|may|could)|note\b|notice"
     r"|a common|many\b|students|people|had we|it (?:might|may) seem|remember|recall|don't|do not"
     r"|be careful)",
     re.IGNORECASE,
@@ -49,7 +51,7 @@ _DRESS = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
 _WEAK = (
     "should", "rather than", "actually", "hmm", "in fact", "it is in fact", "it was in fact",
     "let me", "the correct", "the right", "upon", "on ", "after", "checking", "looking", "instead",
-    "turns out", "edit", "update",
+    "turns out", "edit", "update", "the answer", "the result", "the value",
 )  # fmt: skip
 
 
@@ -116,6 +118,8 @@ def sentence_end(text: str, start: int) -> int:
         if closing > 0:
             return closing + 2
     found = _SENTENCE_END.search(text, start)
+    while found and found[0] == "!" and text.count("$", start, found.start()) % 2:
+        found = _SENTENCE_END.search(text, found.end())  # a factorial
     while found and re.search(
         r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$", text[start : found.start()]
     ):

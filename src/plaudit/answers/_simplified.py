@@ -15,13 +15,31 @@ def simplified(node: Node) -> Node:
     """
     while node.op == "group":
         node = node.args[0]
-    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op == "set":
+    if node.op == "builder":
+        node = _family_described(node)
+    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op in ("set", "empty"):
         node = node.args[1]
     if node.op == "set" and not node.args:
         return EMPTY
     if node.op == "mul" and node.args[-1].op == "tuple":
         return _scaled_tuple(node)
     return node
+
+
+def _family_described(node: Node) -> Node:
+    r"""The family that a set describes: \{x \mid x = k\pi, k \in \mathbb{Z}\} is x = k\pi."""
+    what, condition = node.args
+    first, *others = condition.args if condition.op == "list" else (condition,)
+    integers = Node("numbers", (), "Z")
+    is_family = (
+        first.op == "rel"
+        and first.val == ("=",)
+        and first.args[0] == what
+        and len(others) == 1
+        and others[0].op == "rel"
+        and others[0].args[-1] == integers
+    )
+    return first if is_family else node
 
 
 def _scaled_tuple(node: Node) -> Node:

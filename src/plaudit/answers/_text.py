@@ -7,7 +7,7 @@ from plaudit.answers._vocabulary import NUMBER_WORDS
 
 _ARTICLES = frozenset(["a", "an", "the"])
 _LATEX = re.compile(
-    r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
+    r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)(?![a-z])\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
 )
 _POINT = re.compile(r"(?<=\d)[.,](?=\d)")
 _MINUS = re.compile(r"(?<![\w)}])-\s?(?=\d)")
