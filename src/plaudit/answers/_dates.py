@@ -70,9 +70,9 @@ def read_clock(text: str) -> Clock | None:
     text = re.sub(r"^12(?::00)?\s++(?=noon$|midnight$|midday$)", "", text, flags=re.IGNORECASE)
     if text.lower().rstrip(".") in _NAMED_TIMES:
         return Clock(_NAMED_TIMES[text.lower().rstrip(".")], True)
-    hour = _HOUR.fullmatch(text.lower().rstrip("."))
-    if hour and hour[1] in NUMBER_WORDS:
-        text = f"{NUMBER_WORDS[hour[1]]} o'clock"
+    full_hour = _HOUR.fullmatch(text.lower().rstrip("."))
+    if full_hour and full_hour[1] in NUMBER_WORDS:
+        text = f"{NUMBER_WORDS[full_hour[1]]} o'clock"
     spoken = _spoken_clock(text)
     if spoken is not None:
         return spoken
