@@ -181,6 +181,9 @@ def _members(nodes: list[Node], letter: str, mp: Any) -> tuple[list[Any], Any] |
     values: list[Any] = []
     reach = mp.inf
     for node in nodes:
+        if letter not in letters(node):
+            values.append(value_at(node, mp, {}))  # one value beside the family
+            continue
         own = [value_at(node, mp, {letter: mp.mpf(k)}) for k in range(-_STEPS, _STEPS + 1)]
         if any(isinstance(value, mp.mpc) for value in own) or (
             abs(own[0]) < 1 and own[0] == own[-1]

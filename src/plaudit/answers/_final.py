@@ -20,6 +20,10 @@ _BETWEEN = re.compile(
     r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
     r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
 )
+_OR_ANOTHER = re.compile(
+    r"[\s$*.,(]*+(?:\\[)\]][\s,]*+)?\bor\b(?:\s++(?:maybe|perhaps|possibly|even|else))*+[\s$*,:]*+"
+    r"(?!equivalently|in other|simply|about|approximately|more)([^\s.,;()]{1,60})"
+)
 _AND_OR = re.compile(r"\b(and|or)\b")
 _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
@@ -73,11 +77,11 @@ def final_answer(text: str) -> Final:
     if found is None:
         return _last_line(body)
     answer, where, end = found
-    return Final(
-        answer.strip(),
-        where,
-        bool(answer.strip()) and is_retracted(body[end : end + 5 * LONGEST_ANSWER], answer),
-    )
+    after = body[end : end + 5 * LONGEST_ANSWER]
+    other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
+    if other:
+        answer += f" \\text{{ or }} {other[1]}"
+    return Final(answer.strip(), where, bool(answer.strip()) and is_retracted(after, answer))
 
 
 def _after_thinking(text: str) -> str:

@@ -17,7 +17,7 @@ from plaudit.answers._tokens import Token, tokens
 from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number, symbol
 from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._values import exact
-from plaudit.answers._vocabulary import SCALES
+from plaudit.answers._vocabulary import DENYING, SCALES
 
 INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 RELATIONS = INEQUALITIES | frozenset(
@@ -131,6 +131,8 @@ def _label(part: list[Token]) -> Node | None:
     words = 0
     while words < len(part) and part[words].kind == "word":
         words += 1
+    if any(token.text.lower() in DENYING for token in part[:words]):
+        raise CannotReadError("an answer that is denied")
     if words and words + 1 < len(part) and part[words].text == ":":
         name = Node("name", (), " ".join(token.text.lower() for token in part[:words]))
         return Node("rel", (name, _side(part[words + 1 :])), ("=",))
@@ -141,6 +143,8 @@ def _name_or_side(side: list[Token]) -> Node:
     """The left side of an equation: a name such as f(x), P(A) or "area" is no product."""
     if len(side) == 2 and side[0].kind == "let" and side[1].kind == "num" and not side[1].spaced:
         return symbol(f"{side[0].text}_{side[1].text}")
+    if any(token.kind == "word" and token.text.lower() in DENYING for token in side):
+        raise CannotReadError("an answer that is denied")
     if is_name_of_value(side):
         return Node("name", (), "".join(token.text for token in side))
     try:

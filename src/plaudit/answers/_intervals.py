@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from plaudit.answers._named import is_name
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
 from plaudit.answers._values import exact
@@ -229,7 +230,7 @@ class _Reader:
     def _relation(self, node: Node) -> RealSet:
         if node.val == (r"\in",):
             return self.read(node.args[1])
-        if node.val == ("=",) and says_interval_or_pair(node.args[1]):
+        if node.val == ("=",) and says_interval_or_pair(node.args[1]) and is_name(node.args[0]):
             return self.read(node.args[1])
         if any(side.op == "abs" for side in node.args):
             sides = zip(node.args, node.val, node.args[1:], strict=False)

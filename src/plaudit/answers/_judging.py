@@ -1,6 +1,7 @@
 r"""A completion and a gold to a verdict: the final answer is found, both are read, and compared."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,8 +33,9 @@ _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
 _LEFT_OUT = re.compile(
-    r"\\\\|\\(?:text|mathrm|ne|le|ge|not|notin|in|sim|approx|equiv|to|times|cdot|div|pm|mp|q?quad"
-    r"|implies|mid|gg|ll)(?![A-Za-z])|[<>=&#?@;~]|[^\x00-\x7f]"
+    r"\\\\|\\(?:text\w*|mathrm|mbox|neq?|leq?|geq?|not|notin|in|sim|approx|equiv|to|times|cdot|div"
+    r"|pm|mp|q?quad|phantom|implies|mid|gg|ll)(?![A-Za-z])|\\[ ;:]|(?<=\d)\s++(?=[\d.])"
+    r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
 )
 _CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
@@ -111,11 +113,11 @@ def _is_symbolic(text: str) -> bool:
     return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
 
 
-def _signs(text: str) -> set[str]:
+def _signs(text: str) -> Counter[str]:
     """What math-verify may leave out of an answer: relations, text, breaks, braces left open."""
-    plain = undressed(text)
-    found = set(_LEFT_OUT.findall(plain))
-    return found | {"{"} if plain.count("{") != plain.count("}") else found
+    found = Counter(_LEFT_OUT.findall(text.strip().strip("$")))
+    found["{"] = abs(text.count("{") - text.count("}"))
+    return found
 
 
 def _shown(text: str, kind: str, decimal_comma: bool) -> str:

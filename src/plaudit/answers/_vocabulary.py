@@ -57,11 +57,14 @@ SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
+# Words that take back what they stand before.
+DENYING = frozenset("not nor never neither wrong incorrect false except unless than".split())
 # Words after a number that change what it says: they are never the name of what is counted.
 NO_NOUNS = frozenset(
     "not no nor or and if unless except least most less more greater fewer than over under above"
     " below between from to until but either neither both whichever when where otherwise maybe"
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
-    " thousand million billion trillion even odd respectively".split()
+    " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
+    " perhaps probably ish so".split()
 )
