@@ -64,7 +64,8 @@ def test_without_a_gold_there_is_nothing_to_compare() -> None:
         (Rules(kind="text"), "x", "X", True),
         (Rules(question="What percentage of them is red?"), "25", r"25\%", True),
         (Rules(question="Prices rose by 20 percent. How many are sold?"), "25", r"25\%", False),
-        (Rules(question="Give it as (y,x)."), "(2,1)", "x=1, y=2", False),
+        (Rules(question="Give it as (y,x)."), "(2,1)", "x=1, y=2", True),
+        (Rules(question="Give it as (y,x)."), "(1,2)", "x=1, y=2", False),
         (Rules(question="At what time does it arrive?"), "4:30", "4:30 p.m.", True),
     ],
 )

@@ -61,7 +61,7 @@ def test_columns_and_settings() -> None:
     assert answer_reward([r"\boxed{[1,2]}"], ["(1,2)"], kind="interval") == [0.0]
     cities = ["Rome", "Paris"]
     assert answer_reward(["The answer is Paris."], ["B"], kind="choice", choices=[cities]) == [1.0]
-    assert answer_reward([r"\boxed{x=1,y=2}"], ["(2,1)"], question=["Give (y,x)."]) == [0.0]
+    assert answer_reward([r"\boxed{x=1,y=2}"], ["(2,1)"], question=["Give (y,x)."]) == [1.0]
     assert answer_reward([r"\boxed{85.71}"], ["600/7"], rounding=False) == [0.0]
     assert answer_reward([r"\boxed{99}"], ["100"], tolerance=0.02) == [1.0]
     assert answer_reward([r"\boxed{2+2}"], ["4"], unsolved="right") == [1.0]

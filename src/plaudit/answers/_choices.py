@@ -6,11 +6,13 @@ _DRESS = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
 )
 _LEAD = re.compile(
-    r"^(?:the\s++)?(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+"
+    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+"
     r"(?:is|:|=)?\s*+",
     re.IGNORECASE,
 )
-_LETTER = re.compile(r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;?!-]|\(|only$)")
+_LETTER = re.compile(
+    r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;?!-]|\(|only$|because\b|since\b)"
+)
 _LETTER_ALONE = re.compile(r"^[(\[]?\s*+([A-Z])\s*+[)\]]\s*+(\S.*)?$", re.DOTALL)
 _SEVERAL = re.compile(r"^\W*([A-J])\W*(?:,|and|or|&|/|;|\s)+\W*([A-J])\b(?!\w)")
 _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from plaudit.answers._build import leaf
 from plaudit.answers._parser import Parser
-from plaudit.answers._tree import EMPTY, CannotReadError, Node, number, renamed, symbol, walk
+from plaudit.answers._tree import EMPTY, CannotReadError, I, Node, number, renamed, symbol, walk
 
 
 def _fraction(parser: Parser) -> Node:
@@ -132,8 +132,15 @@ def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
 def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> Node:
     """The operator with its letter renamed, so that its name makes no difference."""
     own = f"bound {sum(part.op == 'big' for part in walk(body))}"
-    body = renamed(body, {letter: symbol(own)})
+    body = renamed(_with_letter_i(body) if letter == "i" else body, {letter: symbol(own)})
     return Node("big", (lower, upper, body), (name, own if letter else ""))
+
+
+def _with_letter_i(node: Node) -> Node:
+    r"""The tree with i as a letter: the index of \\sum_{i=1}^n i."""
+    if node == I:
+        return symbol("i")
+    return node._replace(args=tuple(map(_with_letter_i, node.args))) if node.args else node
 
 
 def _is_differential(parser: Parser, at: int) -> bool:
@@ -149,6 +156,7 @@ COMMANDS: dict[str, Callable[[Parser], Node]] = {
     r"\binom": _binomial,
     r"\binomial": _binomial_call,
     r"\abs": _named("abs"),
+    r"\factorial": _named("fact"),
     r"\floor": _named("floor"),
     r"\ceil": _named("ceil"),
     r"\lfloor": _named("floor", r"\rfloor"),

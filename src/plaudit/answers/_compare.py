@@ -4,12 +4,13 @@ Each kind has its own comparer; this module only finds the one that is asked.
 """
 
 from plaudit.answers._conditions import Given
-from plaudit.answers._equations import is_identity, same_equation
+from plaudit.answers._congruences import same_congruence
+from plaudit.answers._equations import either_equation, is_identity, same_equation
 from plaudit.answers._expressions import same_expression
 from plaudit.answers._families import same_members
 from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
 from plaudit.answers._lists import elements, elements_of_equation
-from plaudit.answers._matrices import as_vector
+from plaudit.answers._matrices import as_matrix, as_vector
 from plaudit.answers._named import (
     are_equations,
     is_letter,
@@ -24,14 +25,19 @@ from plaudit.answers._named import (
 from plaudit.answers._points import UndefinedError
 from plaudit.answers._quantities import same_quantity, with_unit_letter
 from plaudit.answers._rules import SAME, Found, Outcome, Rules, deciding, different, equal
+from plaudit.answers._simplified import (
+    NO_NUMBER,
+    simplified,
+    spelt_out,
+    terms,
+    with_binomial,
+    without_unit,
+)
 from plaudit.answers._solved import unsolved
 from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
 
 _CHAIN = frozenset(["=", r"\approx"])
-_NO_NUMBER = frozenset(
-    "tuple set list rel cup cap setminus builder numbers matrix row base ratio empty name".split()
-)
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
 
@@ -52,13 +58,15 @@ class _Comparison:
         return _Comparison(self.rules, self.given, nested=True)
 
     def compare(self, gold: Node, answer: Node) -> Found:
-        gold, answer = _plain(gold), _plain(answer)
+        gold, answer = simplified(gold), simplified(with_binomial(gold, answer))
         if gold == answer:
             return SAME
         if gold.op == "rel" and set(gold.val) <= _CHAIN:
             return self._gold_equation(gold, answer)
         if _is_set(gold, answer, self.rules):
             return self._set(gold, answer)
+        if gold.op == "rel" and gold.val == (r"\equiv",):
+            return same_congruence(gold, answer)
         if gold.op == "empty" or answer.op == "empty":
             return self._empty(gold, answer)
         if gold.op == "matrix":
@@ -66,6 +74,8 @@ class _Comparison:
         if gold.op == "tuple" and "pm" not in ops(gold):
             return self._tuple(gold, answer)
         items = elements(gold)
+        if self.nested and gold.op == "set" and answer.op not in ("set", "list", "rel"):
+            return different("a value, where the gold is a set")
         if items is not None:
             return self._list(gold, items, answer)
         if gold.op == "list":
@@ -81,6 +91,8 @@ class _Comparison:
             return different("a relation, where the gold is a value")
         items = elements(answer)
         if items is not None:
+            if self.nested and answer.op == "set":
+                return different("a set, where the gold is a value")
             if len(items) == 1:
                 return self.compare(gold, items[0])
             family = self._family([gold], items)
@@ -94,7 +106,7 @@ class _Comparison:
         vector = unit_vector(gold)
         if vector is not None and answer.op in ("tuple", "matrix"):
             return self._tuple(vector, answer)
-        if answer.op in _NO_NUMBER:
+        if answer.op in NO_NUMBER:
             return different(f"a {answer.op}, where the gold is a value")
         if letters(gold) and answer.op == "unit":
             gold = with_unit_letter(gold)
@@ -125,7 +137,7 @@ class _Comparison:
         return said if restated else equal(how)
 
     def _expression(self, gold: Node, answer: Node) -> Found:
-        mine, yours = _without_unit(gold), _without_unit(answer)
+        mine, yours = without_unit(gold), without_unit(answer)
         if mine.op == "unit" or yours.op == "unit":
             return different("their units")
         return same_expression(mine, yours, self.given.integers)
@@ -211,18 +223,20 @@ class _Comparison:
         branches = elements_of_equation(gold)
         others = elements_of_equation(answer)
         if len(branches) > 1 or len(others) > 1:
+            if len(branches) == 1 and (either := either_equation(answer, others)) is not None:
+                return same_equation(gold, either)
             if len(branches) != len(others):
                 return different("the number of their equations")
             return self.inside()._matched(branches, others)
-        if answer.op not in _NO_NUMBER and "y" in letters(gold) - letters(answer):
+        if answer.op not in NO_NUMBER and "y" in letters(gold) - letters(answer):
             answer = Node("rel", (symbol("y"), answer), ("=",))
         if answer.op != "rel" or set(answer.val) - {"="} or set(gold.val) - {"="}:
             if answer.op == "list":
                 return Found(Outcome.SEVERAL, "more than one answer")
             return different("no equation")
-        if any(part.op in _NO_NUMBER for part in walk(answer) if part is not answer):
+        if any(part.op in NO_NUMBER for part in walk(answer) if part is not answer):
             return different("no equation")
-        return same_equation(gold, answer)
+        return same_equation(spelt_out(gold, answer), spelt_out(answer, gold))
 
     # -- sets, lists, tuples, matrices
 
@@ -245,7 +259,7 @@ class _Comparison:
     def _ratio(self, gold: Node, answer: Node) -> Found:
         if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
             return self.inside()._single(gold, Node("div", answer.args))
-        mine, yours = _terms(gold), _terms(answer)
+        mine, yours = terms(gold), terms(answer)
         if answer.op == "ratio" and "to" in answer.val and gold.op != "ratio":
             return Found(Outcome.SEVERAL, "a range")
         if mine is None or yours is None or len(mine) != len(yours):
@@ -260,6 +274,7 @@ class _Comparison:
 
     def _matrix(self, gold: Node, answer: Node) -> Found:
         vector = as_vector(gold)
+        answer = as_matrix(answer) or answer
         if answer.op != "matrix":
             if vector is None:
                 return different("no matrix")
@@ -275,7 +290,7 @@ class _Comparison:
         return self._ordered(mine, yours)
 
     def _tuple(self, gold: Node, answer: Node) -> Found:
-        answer = _plain(without_name(answer))
+        answer = simplified(without_name(answer))
         answer = as_vector(answer) or unit_vector(answer) or answer
         if answer.op == "tuple":
             return self._ordered(list(gold.args), list(answer.args))
@@ -304,7 +319,7 @@ class _Comparison:
 
     def _list(self, gold: Node, items: list[Node], answer: Node) -> Found:
         values = named(items)
-        stripped = _plain(without_name(answer))
+        stripped = simplified(without_name(answer))
         stripped = as_vector(stripped) or stripped
         if stripped.op == "tuple" and not all(item.op == "tuple" for item in items):
             if stripped.val == "[]" and len(stripped.args) > 2:
@@ -357,20 +372,6 @@ class _Comparison:
         return equal("each element")
 
 
-def _plain(node: Node) -> Node:
-    while node.op == "group":
-        node = node.args[0]
-    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op == "set":
-        node = node.args[1]
-    if node.op == "set" and not node.args:
-        return EMPTY
-    if node.op == "mul" and len(node.args) == 2 and node.args[1].op == "tuple":
-        name = node.args[0]
-        is_point = name.op == "sym" and name.val[:1].isupper()
-        return node.args[1] if is_point else node
-    return node
-
-
 def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
     if says_interval(gold):
         return True
@@ -384,15 +385,3 @@ def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
         and any(word in question for word in _INTERVAL_WORDS)
         and (answer.op == "tuple" and answer.val != gold.val)
     )
-
-
-def _without_unit(node: Node) -> Node:
-    return node.args[0] if node.op == "unit" else node
-
-
-def _terms(node: Node) -> list[Node] | None:
-    if node.op == "ratio":
-        return list(node.args)
-    if node.op in _NO_NUMBER:
-        return None
-    return [node, Node("num", (), 1)]

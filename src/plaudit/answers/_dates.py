@@ -3,6 +3,8 @@
 import re
 from typing import NamedTuple
 
+from plaudit.answers._vocabulary import NUMBER_WORDS
+
 _MONTHS = "january february march april may june july august september october november december"
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
 MONTHS = {month: place for place, month in enumerate(_MONTHS.split(), start=1)}
@@ -13,6 +15,11 @@ _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?:\s*+[:.]\s*+(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*+"
     r"(?P<half>[ap]\.?\s?m\b\.?|o'?clock(?:\s*+[ap]\.?\s?m\b\.?)?|h|hrs?|hours)?",
     re.IGNORECASE,
+)
+_HOUR = re.compile(r"([a-z]++) o'?clock")
+_SPOKEN = re.compile(
+    r"(?:an? )?(?P<minutes>[a-z]++|\d{1,2})(?: minutes?)? (?P<side>past|after|to|before)"
+    r" (?P<hour>[a-z]++|\d{1,2})(?: o'?clock)?"
 )
 _NAMED_TIMES = {"noon": 12 * 3600, "midday": 12 * 3600, "midnight": 0}
 _LAST_WORDS = [[word] for word in _NAMED_TIMES]
@@ -42,7 +49,7 @@ class Date(NamedTuple):
 
 
 def _plain(text: str) -> str:
-    text = re.sub(r"\\(?:text|mathrm|mathbf)\s*+|[{}$~]|\\[,;! ]", " ", text)
+    text = re.sub(r"\\(?:text|mathrm|mathbf|textbf|textit)(?![a-z])\s*+|[{}$~]|\\[,;! ]", " ", text)
     return " ".join(text.replace("\\", "").split())
 
 
@@ -63,6 +70,12 @@ def read_clock(text: str) -> Clock | None:
     text = re.sub(r"^12(?::00)?\s++(?=noon$|midnight$|midday$)", "", text, flags=re.IGNORECASE)
     if text.lower().rstrip(".") in _NAMED_TIMES:
         return Clock(_NAMED_TIMES[text.lower().rstrip(".")], True)
+    full_hour = _HOUR.fullmatch(text.lower().rstrip("."))
+    if full_hour and full_hour[1] in NUMBER_WORDS:
+        text = f"{NUMBER_WORDS[full_hour[1]]} o'clock"
+    spoken = _spoken_clock(text)
+    if spoken is not None:
+        return spoken
     found = _CLOCK.fullmatch(text) or _CLOCK.fullmatch(text.rstrip("."))
     if found is None or (found["minute"] is None and found["half"] is None):
         return None
@@ -78,6 +91,24 @@ def read_clock(text: str) -> Clock | None:
         hour = hour % 12 + (12 if half == "pm" else 0)
     said = bool(half) or hour > 12 or hour == 0 or found["hour"][0] == "0"
     return Clock((hour % 24 * 60 + minute) * 60 + int(found["second"] or 0), said)
+
+
+def _spoken_clock(text: str) -> Clock | None:
+    """A time such as "a quarter past four", "half past 3", "ten to six"."""
+    found = _SPOKEN.fullmatch(text.lower().replace("-", " ").rstrip("."))
+    if found is None:
+        return None
+    parts = {"quarter": 15, "half": 30}
+    minutes = parts.get(found["minutes"]) or _counted(found["minutes"])
+    hour = _counted(found["hour"])
+    if minutes is None or hour is None or not 1 <= hour <= 12 or minutes > 59:
+        return None
+    signed = minutes if found["side"] in ("past", "after") else -minutes
+    return Clock((hour * 60 + signed) * 60 % 43200, False)
+
+
+def _counted(word: str) -> int | None:
+    return int(word) if word.isdigit() else NUMBER_WORDS.get(word)
 
 
 def says_time(text: str, question: str = "") -> bool:

@@ -38,7 +38,7 @@ _SIGNS = {
     "⌋": r" \rfloor ", "⌈": r" \lceil ", "⌉": r" \rceil ", "∑": r" \sum ", "∏": r" \prod ",
     "∫": r" \int ", "…": r" \dots ", "⋯": r" \dots ", "€": r" \euro ", "£": r" \pounds ",
     "¥": r" \yen ", "¢": r" \cents ", "％": "%", "，": ", ", "；": "; ", "（": "(", "）": ")",
-    "：": ":", "。": ".", "、": ", ", "ℓ": r" \ell ", "ħ": r" \hbar ", "∼": r"\sim ",
+    "：": ":", "∶": ":", "。": ".", "、": ", ", "ℓ": r" \ell ", "ħ": r" \hbar ", "∼": r"\sim ",
     "⟹": r" \implies ", "⇒": r" \implies ", "∧": r" \land ", "∨": r" \lor ", "∆": r" \Delta ",
 }  # fmt: skip
 _SIGNS |= {chr(ord("①") + place): f" {place + 1}, " for place in range(20)}
@@ -53,7 +53,7 @@ _BROKEN_ESCAPES = (
     (re.compile(r"\x08(?=oxed|egin|inom|ar\b|eta\b|f\{)"), r"\\b"),
 )
 _DOUBLED = re.compile(r"\\\\(?=[A-Za-z])")
-_DOUBLED_SIGN = re.compile(r"\\\\(?=[{}%$,;!])")
+_DOUBLED_SIGN = re.compile(r"\\\\(?=[{}%$,;!()])")
 _GONE = re.compile(
     r"\\(?:left|right|[bB]igg?[lrm]?|displaystyle|textstyle|scriptstyle|limits|nolimits|mathstrut"
     r"|middle|allowbreak|hfill|noindent|centering|strut|protect|boldmath|bf|rm|it|normalsize|large"
@@ -90,13 +90,20 @@ _ALIASES = {
     r"\wedge": r"\land", r"\vee": r"\lor", r"\rm": "", r"\arctg": r"\arctan",
     r"\tg": r"\tan", r"\ctg": r"\cot", r"\textdegree": r"^\circ ",
     r"\prime": "'", r"\textdollar": r"\$", r"\triangleq": "=", r"\coloneqq": "=",
-    r"\lparen": "(", r"\rparen": ")", r"\Bbb": r"\mathbb", r"\bmod": r"\mod",
+    r"\cr": "\\\\", r"\lparen": "(", r"\rparen": ")", r"\Bbb": r"\mathbb", r"\bmod": r"\mod",
 }  # fmt: skip
+_NEGATIONS = {"=": r"\ne ", r"\in": r"\notin ", r"\equiv": r"\not\equiv "}
 _COMMAND = re.compile(r"\\[A-Za-z]++\*?")
 _SLANTED = re.compile(r"\^\{?(\d++)\}?\s*+/\s*+_\{?(\d++)\}?")
 _DEGREE_LETTER = re.compile(r"\^\s*+\{\s*+\\(?:text|mathrm|rm|textrm)\s*+\{?\s*+o\s*+\}?\s*+\}")
 _PLAIN_DEGREE = re.compile(r"(?<=\d)\^\{?o\}?(?![\w}])")
 _RAISED_PRIMES = re.compile(r"\^\s*+(?:\{\s*+)?('(?:\s*+')*+)(?:\s*+\})?")
+_NEGATED = re.compile(r"\\not\s*+(=|\\in(?![A-Za-z])|\\equiv(?![A-Za-z]))")
+_CONSTANT_WORD = re.compile(
+    r"(?<=[+-])\s*+(?:\\(?:text|mathrm)\s*+\{\s*+const(?:ant|\.)?\s*+\}|const(?:ant)?\b\.?)"
+)
+_LOGARITHM = re.compile(r"(?<![A-Za-z\\])\\?log(10|2)(?=\s*+\()")
+_REPEATING = re.compile(r"([+-]?\d++)\.(\d*+)\((\d++)\)")
 _STRAY_DOT = re.compile(r"(?<=[}\d])\.(?=\s*+[\])])")
 _FENCES = re.compile(r"```[a-z]*+|`")
 # Two stars between operands are a power; elsewhere they set a word in bold.
@@ -120,13 +127,16 @@ def undressed(text: str) -> str:
         text = unicodedata.normalize("NFKC", text)
     text = _PLAIN_DEGREE.sub(r"^\\circ ", text)
     text = _SLANTED.sub(r"\\frac{\1}{\2}", text)
+    text = _CONSTANT_WORD.sub(" C", _LOGARITHM.sub(r"\\log_{\1}", text)).replace("+/-", r"\pm ")
     text = _STRAY_DOT.sub("", _BOLD.sub("", _FENCES.sub("", text)))
     if "\\" in text or "~" in text:
-        text = _ROW_SPACING.sub(r"\\\\ ", text)
+        text = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], _ROW_SPACING.sub(r"\\\\ ", text))
         text = _FACES.sub(" ", _SPACES.sub(" ", _GONE.sub("", text)))
         text = _DEGREE_LETTER.sub(r"^\\circ ", text)
         text = _COMMAND.sub(lambda command: _ALIASES.get(command[0], command[0]), text)
-    return unwrapped(_RAISED_PRIMES.sub(r"\1", text))
+    text = unwrapped(_RAISED_PRIMES.sub(r"\1", text))
+    repeating = _REPEATING.fullmatch(text)
+    return f"{repeating[1]}.{repeating[2]}\\overline{{{repeating[3]}}}" if repeating else text
 
 
 def _one_backslash(text: str) -> str:

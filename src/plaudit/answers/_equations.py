@@ -5,6 +5,8 @@
 
 import itertools
 import random
+from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 from plaudit.answers._expressions import identical
@@ -17,6 +19,7 @@ from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol
 _TRIES = 40
 _COMMON = 6
 _GRID = 25
+_MOST_ON_A_LINE = 3
 
 
 def same_equation(gold: Node, answer: Node) -> Found:
@@ -55,6 +58,23 @@ def is_identity(equation: Node) -> bool:
         return True
     first, *others = equation.args
     return all(identical(first, side).equal for side in others)
+
+
+def either_equation(said: Node, branches: list[Node]) -> Node | None:
+    r"""The one equation that holds where any of several does: their product; None for a system.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> from plaudit.answers._lists import elements_of_equation
+    >>> said = read_tree(r"y = \pm 2x")[0]
+    >>> either = either_equation(said, elements_of_equation(said))
+    >>> same_equation(read_tree("y^2=4x^2")[0], either).how
+    'a multiple of it'
+    """
+    is_either = said.op == "rel" or set(said.val) == {"or"}
+    if not is_either or any(b.op != "rel" or b.val != ("=",) for b in branches):
+        return None
+    factors = tuple(difference for branch in branches for difference in _differences(branch))
+    return Node("rel", (Node("mul", factors), Node("num", (), Fraction(0))), ("=",))
 
 
 def _differences(equation: Node) -> list[Node]:
@@ -99,24 +119,25 @@ def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:
 
 def _by_solutions(one: Node, other: Node, names: list[str]) -> Found:
     """Solutions of each that must solve the other."""
+    # Of one letter, one line has all the solutions there are.
+    wanted = _COMMON if len(names) > 1 else 1
     for left, right in ((one, other), (other, one)):
         common = 0
         chance = random.Random("".join(names) + "solutions")
         for _ in range(_TRIES):
-            solution = _solution(left, names, chance)
-            if solution is None:
-                continue
-            if not _solves(right, solution):
+            solutions = _solutions(left, names, chance)
+            if not all(_solves(right, solution) for solution in solutions):
                 return different("a solution that only one of them has")
-            common += 1
-            if common >= _COMMON:
+            common += bool(solutions)
+            if common >= wanted:
                 break
-        if common < _COMMON:
+        if common < wanted:
             return different("no common solutions found")
     return equal("solutions of both")
 
 
-def _solution(equation: Node, names: list[str], chance: random.Random) -> dict[str, Any] | None:
+def _solutions(equation: Node, names: list[str], chance: random.Random) -> list[dict[str, Any]]:
+    """Solutions on a line through a point by chance, along one of the letters."""
     mp = shared_context(40)
     point = {name: mp.mpf(chance.uniform(-5, 5)) for name in names}
     free = chance.choice(names)
@@ -137,22 +158,25 @@ def _solution(equation: Node, names: list[str], chance: random.Random) -> dict[s
         and values[place + 1] is not None
         and values[place] * values[place + 1] < 0
     ]
-    if not crossings:
-        return None
-    place = chance.choice(crossings)
-    low, high = grid[place], grid[place + 1]
-    sign = values[place] > 0
+    if len(names) > 1:
+        crossings = chance.sample(crossings, min(len(crossings), _MOST_ON_A_LINE))
+    roots = [
+        _root(at, grid[place], grid[place + 1], bool(values[place] > 0)) for place in crossings
+    ]
+    return [{**point, free: root} for root in roots if root is not None]
+
+
+def _root(at: Callable[[Any], Any], low: Any, high: Any, falls: bool) -> Any:
+    """Where a function is zero between two values, by halving; None where it is nowhere."""
     for _ in range(110):
         middle = (low + high) / 2
         found = at(middle)
         if found is None:
             return None
-        low, high = (middle, high) if (found > 0) == sign else (low, middle)
+        low, high = (middle, high) if (found > 0) == falls else (low, middle)
     at_root = at(low)
     # A pole changes sign too, and is no solution.
-    if at_root is None or abs(at_root) > mp.mpf(10) ** -12:
-        return None
-    return {**point, free: low}
+    return low if at_root is not None and abs(at_root) <= 10**-12 else None
 
 
 def _solves(equation: Node, solution: dict[str, Any]) -> bool:

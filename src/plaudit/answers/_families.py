@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._tree import Node, TooLargeError, letters, walk
+from plaudit.answers._tree import E, Node, TooLargeError, letters, renamed, symbol, walk
 from plaudit.answers._vocabulary import INTEGER_LETTERS
 
 _CONSTANT = re.compile(r"[CcK](?:_\w)?|[CcKkAB]_\d")
@@ -46,9 +46,21 @@ def same_constants(gold: Node, answer: Node) -> bool | None:
     if not (letters(gold) - set(mine)):
         return None
     try:
-        return _same_span(gold, mine, answer, yours)
+        same = _same_span(gold, mine, answer, yours)
+        if same is None:
+            # Under a logarithm a constant is any positive number: ln C is any number.
+            same = _same_span(_powered(gold, mine), mine, _powered(answer, yours), yours)
+        return same
     except (UndefinedError, TooLargeError):
         return None
+
+
+def _powered(node: Node, constants: list[str]) -> Node:
+    """The tree with e^C in place of each constant C that a logarithm is taken of."""
+    logarithms = [part for part in walk(node) if part.op == "call" and part.val in ("ln", "log")]
+    inside = frozenset().union(*(letters(part) for part in logarithms))
+    powers = {name: Node("pow", (E, symbol(name))) for name in constants if name in inside}
+    return renamed(node, powers)
 
 
 def _same_span(gold: Node, mine: list[str], answer: Node, yours: list[str]) -> bool | None:
@@ -169,6 +181,9 @@ def _members(nodes: list[Node], letter: str, mp: Any) -> tuple[list[Any], Any] |
     values: list[Any] = []
     reach = mp.inf
     for node in nodes:
+        if letter not in letters(node):
+            values.append(value_at(node, mp, {}))  # one value beside the family
+            continue
         own = [value_at(node, mp, {letter: mp.mpf(k)}) for k in range(-_STEPS, _STEPS + 1)]
         if any(isinstance(value, mp.mpc) for value in own) or (
             abs(own[0]) < 1 and own[0] == own[-1]

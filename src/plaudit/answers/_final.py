@@ -8,6 +8,8 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from plaudit.answers._retracted import is_retracted, sentence_end
+
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100
 _BRACES = re.compile(
@@ -15,7 +17,12 @@ _BRACES = re.compile(
 )
 _THINK_END = "</think>"
 _BETWEEN = re.compile(
-    r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*)*+"
+    r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
+    r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
+)
+_OR_ANOTHER = re.compile(
+    r"[\s$*.,(]*+(?:\\[)\]][\s,]*+)?\bor\b(?:\s++(?:maybe|perhaps|possibly|even|else))*+[\s$*,:]*+"
+    r"(?!equivalently|in other|simply|about|approximately|more)([^\s.,;()]{1,60})"
 )
 _AND_OR = re.compile(r"\b(and|or)\b")
 _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
@@ -26,53 +33,19 @@ _ANNOUNCED = re.compile(
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
 )
+_FILLING = re.compile(
+    r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
+)
 _BECAUSE = re.compile(
     r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
     r"|;\s(?=(?:note|hence|so|this|that|it|we|but|and)\b)",
     re.IGNORECASE,
 )
-_SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
 _LEADING = re.compile(
     r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer"
     r"|and|we get|we have|it is)\b)[\s,:*]*+",
     re.IGNORECASE,
 )
-
-_TAKEN_BACK = re.compile(
-    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
-    r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
-    r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
-    r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
-    r"|\b(?:that|this|it|which|above|answer)(?:'s| is| was)(?: actually| clearly| in fact)? "
-    r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|not true"
-    r"|impossible)\b|\bI (?:have )?(?:made|see) (?:a|an|my)\b[^.]{0,30}?(?:mistake|error|slip)"
-    r"|\bI (?:mis\w+|forgot|overlooked|missed|miscounted)\b|\bmy mistake\b|\bmy bad\b|\boops\b"
-    r"|\b(?:sorry|apologies|apologize)\b(?! for (?:the|any|being|a) (?:long|length|lengthy|delay))"
-    r"|\blet me (?:re|correct|fix|try again|start over)"
-    r"|\bshould (?:actually |really |instead )?(?:be|have been)\b|\brather than\b|\bhmm+\b"
-    r"|\bor rather\b|\bstrike that\b|\bforget (?:what|that|my|this)\b|\bwithdraw\b"
-    r"|\bon reflection\b|\bwait,? no\b"
-    r"|\bin fact,? (?:it is|it's|the answer) "
-    r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
-    re.IGNORECASE,
-)
-_SUPPOSED = re.compile(
-    r"^\W*(?:if|one (?:might|may|could)|some(?:one|body)?\b|you (?:might|may|could)|note\b|notice"
-    r"|a common|many\b|students|people|had we|it (?:might|may) seem|remember|recall|don't|do not"
-    r"|be careful)",
-    re.IGNORECASE,
-)
-_CONFIRMED = re.compile(
-    r"\b(?:stands|still holds|checks out|remains|confirmed|confirms|no(?:thing| change)"
-    r"|(?:is|was|am) (?:indeed |still |therefore )?"
-    r"(?:correct|right|confirmed|fine|valid|unchanged|the same)"
-    r"|as (?:before|found|above)|same (?:answer|result|value))\b",
-    re.IGNORECASE,
-)
-
-
-_YES = re.compile(r"\byes\b[.,!]", re.IGNORECASE)
-_YES_OR_NO = re.compile(r"\b(?:yes|no)\b", re.IGNORECASE)
 
 
 class Final(NamedTuple):
@@ -104,7 +77,11 @@ def final_answer(text: str) -> Final:
     if found is None:
         return _last_line(body)
     answer, where, end = found
-    return Final(answer.strip(), where, bool(answer.strip()) and _is_retracted(body[end:], answer))
+    after = body[end : end + 5 * LONGEST_ANSWER]
+    other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
+    if other:
+        answer += f" \\text{{ or }} {other[1]}"
+    return Final(answer.strip(), where, bool(answer.strip()) and is_retracted(after, answer))
 
 
 def _after_thinking(text: str) -> str:
@@ -190,27 +167,13 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     start = found.end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":"):
         start += 1
-    end = _sentence_end(text, start)
+    end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
-    answer = text[start:stop].strip().strip("*").strip()
+    answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
-
-
-def _sentence_end(text: str, start: int) -> int:
-    """Where the sentence ends; what stands between dollars or in display is not cut."""
-    if text.startswith(("$$", "\\["), start):
-        closing = text.find("$$" if text[start] == "$" else "\\]", start + 2)
-        if closing > 0:
-            return closing + 2
-    found = _SENTENCE_END.search(text, start)
-    while found and re.search(
-        r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$", text[start : found.start()]
-    ):
-        found = _SENTENCE_END.search(text, found.end())
-    return found.start() if found else len(text)
 
 
 def _last_line(text: str) -> Final:
@@ -224,60 +187,3 @@ def _last_line(text: str) -> Final:
     if len(line) > LONGEST_ANSWER:
         return Final("", "")
     return Final(line, "line")
-
-
-def _is_retracted(after: str, answer: str) -> bool:
-    """Whether what follows an answer takes it back."""
-    after = after[: 5 * LONGEST_ANSWER]
-    last = None
-    for found in _TAKEN_BACK.finditer(after):
-        sentence = _sentence_around(after, found.start())
-        if not _SUPPOSED.match(sentence) and not _harmless(found[0], sentence, answer):
-            last = found
-    if last is None:
-        return False
-    rest = _positive(after[last.end() :])
-    says_yes = _YES.search(rest) and not _YES_OR_NO.search(answer)
-    return not says_yes and not _CONFIRMED.search(rest)
-
-
-def _positive(text: str) -> str:
-    return re.sub(r"\b(?:not|n't|isn't|never)\s++\w++", "", text)
-
-
-def _sentence_around(text: str, at: int) -> str:
-    start = max(text.rfind(". ", 0, at), text.rfind("\n", 0, at), text.rfind("! ", 0, at))
-    end = _SENTENCE_END.search(text, at)
-    return text[start + 1 : end.start() if end else len(text)].strip()
-
-
-def _harmless(marker: str, sentence: str, answer: str) -> bool:
-    """Markers that also stand in remarks: they count only with another answer beside them."""
-    lowered = marker.lower()
-    weak = (
-        "should",
-        "rather than",
-        "actually",
-        "hmm",
-        "in fact",
-        "let me",
-        "the correct",
-        "the right",
-    )
-    if not lowered.startswith(weak) or lowered.startswith(
-        ("actually, no", "actually no", "actually, wait")
-    ):
-        return False
-    if lowered.startswith("let me"):
-        return (
-            not re.match(r"let me (?:re|correct|fix|try|start)", lowered)
-            or "know" in sentence.lower()
-        )
-    plain = answer.strip()
-    values = re.findall(r"\d+(?:\.\d+)?|\b[A-J]\b", sentence)
-    others = [value for value in values if value != plain]
-    if lowered.startswith(("the correct", "the right", "the real", "the true", "the actual")):
-        return plain in sentence or not others
-    return not others or (
-        plain in values and "not " + plain not in sentence and "rather" not in sentence
-    )

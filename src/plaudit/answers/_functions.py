@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _STARTS = frozenset(["(", "[", "{", r"\{", "|"])
 _MULTI = frozenset([r"\gcd", r"\lcm", r"\max", r"\min"])
+_LOGARITHMS = frozenset([r"\ln", r"\log", r"\lg"])
 _INVERSES = {name: "arc" + name for name in "sin cos tan cot sec csc sinh cosh tanh".split()}
 
 
@@ -44,6 +45,8 @@ def _arguments(parser: "Parser", name: str) -> list[Node]:
         parser.bars = bars
         if name not in _MULTI and len(inside) != 1:
             raise CannotReadError(f"{name} takes one argument")
+        if name in _LOGARITHMS and inside[0].op == "add" and parser.peek().text == "^":
+            return [parser.power(Node("group", (inside[0],)))]  # \ln (x+1)^2
         return [parser.power(inside[0])] if parser.peek().text in ("!", "%") else inside
     if parser.accept("-"):
         return [negative(_bare_argument(parser))]

@@ -8,43 +8,29 @@ from plaudit.answers._bases import read_base
 from plaudit.answers._commands import COMMANDS
 from plaudit.answers._conditions import Given, limits, without_condition
 from plaudit.answers._matrices import read_environment
+from plaudit.answers._named import without_name
 from plaudit.answers._names import is_name_of_value
 from plaudit.answers._parser import Parser
-from plaudit.answers._said import said_in_words
+from plaudit.answers._said import REALS, left_out_of_reals, said_in_words
 from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
 from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number
+from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number, symbol
 from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._values import exact
-from plaudit.answers._vocabulary import SCALES
+from plaudit.answers._vocabulary import DENYING, SCALES
 
-RELATIONS = frozenset(
-    [
-        "=",
-        "<",
-        ">",
-        r"\le",
-        r"\ge",
-        r"\ne",
-        r"\approx",
-        r"\in",
-        r"\equiv",
-        r"\cong",
-        r"\sim",
-        r"\notin",
-        r"\subset",
-        r"\subseteq",
-        r"\implies",
-        r"\iff",
-        r"\perp",
-        r"\parallel",
-    ]
+INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
+RELATIONS = INEQUALITIES | frozenset(
+    r"= \approx \in \equiv \cong \sim \notin \subset \subseteq \implies \iff \perp"
+    r" \parallel".split()
 )
 _JOINERS = frozenset([",", ";", r"\lor", r"\land"])
 _JOINING_WORDS = frozenset(["and", "or"])
 _LEADING_WORDS = frozenset(
-    "about approximately roughly exactly only just simply around either both".split()
+    "about approximately roughly exactly only just simply around either both the point"
+    " vector pair".split()
 )
+_ABOUT = frozenset(["about", "approximately", "approx", "roughly"])
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
@@ -61,10 +47,15 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     known = said_in_words(text)
     if known is not None:
         return known, Given()
+    left_out = left_out_of_reals(text)
+    if left_out:
+        taken, given = read_tree(left_out)
+        members = taken.args if taken.op == "list" else (taken,)
+        return Node("setminus", (REALS, Node("set", tuple(map(without_name, members))))), given
     found = with_round_brackets(
         [t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')]
     )
-    found = without_dollars(found)
+    found = _with_rounding(without_dollars(found))
     if not found:
         raise CannotReadError("nothing")
     parts, joiners = split(found, _JOINERS, _JOINING_WORDS)
@@ -92,6 +83,17 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     return tree, given
 
 
+def _with_rounding(found: list[Token]) -> list[Token]:
+    """A value with its rounding in brackets behind it, `\\pi (about 3.14)`, as a chain."""
+    opening = max((place for place, token in enumerate(found) if token.text == "("), default=0)
+    about = found[opening + 1 : opening + 2]
+    if not opening or found[-1].text != ")" or not about:
+        return found
+    if about[0].text != r"\approx" and about[0].text.lower() not in _ABOUT:
+        return found
+    return [*found[:opening], Token("cmd", r"\approx"), *found[opening + 2 : -1]]
+
+
 def _item(part: list[Token]) -> Node:
     """One element of an answer: a value, or a relation between values."""
     while part and part[0].kind == "word" and part[0].text.lower() in _LEADING_WORDS:
@@ -102,6 +104,8 @@ def _item(part: list[Token]) -> Node:
     sides, signs = split(part, RELATIONS, _NAME_WORDS)
     if len(sides) == 1:
         return _side(part)
+    if not sides[0] and signs[0] in INEQUALITIES:
+        sides[0] = [Token("let", "x")]  # "> 5" limits what the question asks for
     if not sides[0] and signs[0] in ("=", r"\approx"):
         sides, signs = sides[1:], signs[1:]
         if not signs:
@@ -116,9 +120,19 @@ def _item(part: list[Token]) -> Node:
 
 def _label(part: list[Token]) -> Node | None:
     """A word and a colon before a value: `Paolo: 18`."""
+    texts = [token.text for token in part[:2]]
+    if (
+        len(part) > 4
+        and texts[0].isalpha()
+        and texts[1:] == [":"]
+        and any(t.text == "=" for t in part)
+    ):
+        return _item(part[2:])  # l: x + y = 1
     words = 0
     while words < len(part) and part[words].kind == "word":
         words += 1
+    if any(token.text.lower() in DENYING for token in part[:words]):
+        raise CannotReadError("an answer that is denied")
     if words and words + 1 < len(part) and part[words].text == ":":
         name = Node("name", (), " ".join(token.text.lower() for token in part[:words]))
         return Node("rel", (name, _side(part[words + 1 :])), ("=",))
@@ -127,6 +141,10 @@ def _label(part: list[Token]) -> Node | None:
 
 def _name_or_side(side: list[Token]) -> Node:
     """The left side of an equation: a name such as f(x), P(A) or "area" is no product."""
+    if len(side) == 2 and side[0].kind == "let" and side[1].kind == "num" and not side[1].spaced:
+        return symbol(f"{side[0].text}_{side[1].text}")
+    if any(token.kind == "word" and token.text.lower() in DENYING for token in side):
+        raise CannotReadError("an answer that is denied")
     if is_name_of_value(side):
         return Node("name", (), "".join(token.text for token in side))
     try:
@@ -154,7 +172,7 @@ def _side(part: list[Token]) -> Node:
         return Node("ratio", tuple(_plain(piece) for piece in ratio), tuple(colons))
     if part[0].text == r"\mathbb":
         pieces, signs = split(part, ("-",), ())
-        if signs:
+        if signs and all(pieces) and pieces[0][-1].text != "^":
             return Node("setminus", tuple(_side(piece) for piece in pieces))
     return _quantity(part)
 
@@ -171,6 +189,8 @@ def _quantity(part: list[Token]) -> Node:
     """A value with its unit, if it has one; several of one dimension are summed: 2 h 30 min."""
     if part[0].text in _CURRENCIES:
         value, rest = _leading(part[1:])
+        if rest and rest[0].text.lower() in SCALES and exact(value) is not None:
+            value, rest = _with_unit(value, rest[:1]), rest[1:]
         unit = read_unit([part[0]])
         if rest or unit is None:
             also = read_unit(rest)

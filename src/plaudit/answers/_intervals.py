@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from plaudit.answers._named import is_name
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
 from plaudit.answers._values import exact
@@ -19,6 +20,7 @@ _INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne", "=": "="}
 _SET_OPS = frozenset(["cup", "cap", "setminus", "builder", "numbers"])
 _DRAWS = 5
+_MEMBERS = ("x", "y", "z", "t")
 
 
 class RealSet(NamedTuple):
@@ -228,14 +230,50 @@ class _Reader:
     def _relation(self, node: Node) -> RealSet:
         if node.val == (r"\in",):
             return self.read(node.args[1])
-        if node.val == ("=",) and says_interval_or_pair(node.args[1]):
+        if node.val == ("=",) and says_interval_or_pair(node.args[1]) and is_name(node.args[0]):
             return self.read(node.args[1])
+        if any(side.op == "abs" for side in node.args):
+            sides = zip(node.args, node.val, node.args[1:], strict=False)
+            return self._intersection([self._distance(*side) for side in sides])
         member = _member(node)
         parts = [
             self._half_line(left, sign, right, member)
             for left, sign, right in zip(node.args, node.val, node.args[1:], strict=False)
         ]
         return self._intersection(parts)
+
+    def _distance(self, left: Node, sign: str, right: Node) -> RealSet:
+        """|x - a| < b, where what stands between the bars is linear in the letter."""
+        if left.op != "abs":
+            left, sign, right = right, _TURNED.get(sign, ""), left
+        inside = left.args[0]
+        names = sorted(letters(inside) - letters(right))
+        preferred = [name for name in names if name in _MEMBERS]
+        if left.op != "abs" or not names or sign not in _INEQUALITIES | {"="}:
+            raise _NoSetError("no distance that is limited")
+        member = (preferred or names)[0]
+        at = [value_at(inside, self.mp, {**self.point, member: self.mp.mpf(x)}) for x in (0, 1, 3)]
+        slope = at[1] - at[0]
+        if slope == 0 or not self._same(at[2], at[0] + 3 * slope):
+            raise _NoSetError("not linear between the bars")
+        limit, centre = self._value(right) / abs(slope), -at[0] / slope
+        low, high, inf = centre - limit, centre + limit, self.mp.inf
+        if limit < 0:
+            low = high = centre  # nothing is nearer than that
+        match sign:
+            case "<" | r"\le":
+                if limit < 0:
+                    return RealSet((), lambda x: False)
+                return self._between(low, sign != "<", high, sign != "<")
+            case ">" | r"\ge":
+                if limit < 0:
+                    return RealSet((), lambda x: True)
+                below = self._between(-inf, False, low, sign != ">")
+                return self._union([below, self._between(high, sign != ">", inf, False)])
+        ends = self._union([self._between(end, True, end, True) for end in {low, high}])
+        nowhere = RealSet((), lambda x: False)
+        ends = nowhere if limit < 0 else ends
+        return ends if sign == "=" else self._without(RealSet((), lambda x: True), ends)
 
     def _half_line(self, left: Node, sign: str, right: Node, member: Node) -> RealSet:
         if left != member:
@@ -277,5 +315,5 @@ def _member(node: Node) -> Node:
         return node.args[1]
     if not alone or len(node.args) != 2:
         raise _NoSetError("no letter alone")
-    preferred = [side for side in alone if side.val in ("x", "y", "z", "t")]
+    preferred = [side for side in alone if side.val in _MEMBERS]
     return (preferred or alone)[0]

@@ -1,6 +1,7 @@
 r"""A completion and a gold to a verdict: the final answer is found, both are read, and compared."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._rules import SAME, Found, Outcome, Rules, different, equal
 from plaudit.answers._shown import shown
-from plaudit.answers._text import same_words, without_filling, words_of
+from plaudit.answers._text import same_list, same_words, without_filling, words_of
 from plaudit.answers._tree import CannotReadError, Node, TooLargeError
 from plaudit.answers._verdict import AnswerVerdict
 
@@ -31,6 +32,11 @@ _SHORT = 500  # characters
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
+_LEFT_OUT = re.compile(
+    r"\\\\|\\(?:text\w*|mathrm|mbox|neq?|leq?|geq?|not|notin|in|sim|approx|equiv|to|times|cdot|div"
+    r"|pm|mp|q?quad|phantom|implies|mid|gg|ll)(?![A-Za-z])|\\[ ;:]|(?<=\d)\s++(?=[\d.])"
+    r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
+)
 _CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ORDER = (
@@ -88,6 +94,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
         and found.how != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
+        and _signs(final.text) <= _signs(gold)
     )
     comma = rules.kind == "number"
     mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
@@ -104,6 +111,13 @@ def _is_symbolic(text: str) -> bool:
     """Whether a text that no rule can tell of may be a formula that math-verify can read."""
     plain = _COMMANDS.sub(" ", text)
     return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
+
+
+def _signs(text: str) -> Counter[str]:
+    """What math-verify may leave out of an answer: relations, text, breaks, braces left open."""
+    found = Counter(_LEFT_OUT.findall(text.strip().strip("$")))
+    found["{"] = abs(text.count("{") - text.count("}"))
+    return found
 
 
 def _shown(text: str, kind: str, decimal_comma: bool) -> str:
@@ -131,7 +145,7 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
     if letter:
         return "choice", _choice(final.text, letter, rules)
     if rules.kind == "text":
-        return "text", _text(final.text, gold)
+        return "text", _text(final.text, gold, rules)
     for kind, found in (
         ("time", _clock(final.text, gold, rules)),
         ("text", _date(final.text, gold, rules)),
@@ -140,7 +154,7 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
             return kind, found
     tree = _tree(gold, rules.kind == "number")
     if tree is None:
-        return "text", _text(final.text, gold)
+        return "text", _text(final.text, gold, rules)
     kind = rules.kind or kind_of(tree.node)
     return kind, _formula(final, gold, tree, rules)
 
@@ -149,7 +163,7 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
     text = final.text
     answer = _tree(text, rules.kind == "number")
     if answer is None:
-        if same_words(gold, text):
+        if _WORDS.search(_COMMANDS.sub(" ", gold)) and same_words(gold, text):
             return equal("the same words")
         if _WORDS.search(_COMMANDS.sub(" ", text)):
             if final.where == "line":
@@ -242,9 +256,11 @@ def _date(answer: str, gold: str, rules: Rules) -> Found | None:
     return equal("the date") if same_date(mine, yours) else different("the date")
 
 
-def _text(answer: str, gold: str) -> Found:
+def _text(answer: str, gold: str, rules: Rules) -> Found:
     if same_words(gold, answer) or same_words(gold, without_filling(answer)):
         return equal("the same words")
+    if rules.kind != "text" and same_list(gold, answer):
+        return equal("the same names")
     dates = read_date(gold), read_date(answer)
     if dates[0] is not None and dates[1] is not None:
         return equal("their dates") if same_date(dates[0], dates[1]) else different("their dates")

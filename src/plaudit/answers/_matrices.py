@@ -13,8 +13,11 @@ _MATRICES = (
     "vmatrix",
     "Bmatrix",
     "smallmatrix",
+    "psmallmatrix",
+    "bsmallmatrix",
     "Vmatrix",
 )
+_MOST_ROWS_OF_DETERMINANT = 3
 MOST_ENTRIES = 400
 
 
@@ -36,8 +39,14 @@ def read_environment(
     matrix = _matrix(part[after:end], read)
     _, rest = _name(part, end + 1)
     before = part[:start]
+    barred = name == "vmatrix"
     if before and before[-1].text in ("(", "[", r"\{", "|") and rest < len(part):
+        barred |= before[-1].text == "|"
         before, rest = before[:-1], rest + 1
+    if barred:
+        if before or part[rest:]:
+            raise CannotReadError("something beside a determinant")
+        return _determinant([list(row.args) for row in matrix.args])
     if part[rest:]:
         return _raised(matrix, part[rest:])
     if not before:
@@ -80,6 +89,29 @@ def _matrix(inside: list[Token], read: Callable[[list[Token]], Node]) -> Node:
     if not rows or len({len(row) for row in rows}) > 1 or len(rows) * len(rows[0]) > MOST_ENTRIES:
         raise CannotReadError("rows of several lengths")
     return Node("matrix", tuple(Node("row", tuple(read(cell) for cell in row)) for row in rows))
+
+
+def _determinant(rows: list[list[Node]]) -> Node:
+    """The sum that a determinant is, by its first row."""
+    if len(rows) != len(rows[0]) or len(rows) > _MOST_ROWS_OF_DETERMINANT:
+        raise CannotReadError("a determinant that is not square, or large")
+    if len(rows) == 1:
+        return rows[0][0]
+    found: list[Node] = []
+    for column, entry in enumerate(rows[0]):
+        minor = _determinant([row[:column] + row[column + 1 :] for row in rows[1:]])
+        product = Node("mul", (entry, minor))
+        found.append(Node("neg", (product,)) if column % 2 else product)
+    return Node("add", tuple(found))
+
+
+def as_matrix(node: Node) -> Node | None:
+    """The matrix that a list of lists is: [[1,2],[3,4]]."""
+    if node.op != "tuple" or any(row.op != "tuple" for row in node.args):
+        return None
+    if len({len(row.args) for row in node.args}) > 1:
+        return None
+    return Node("matrix", tuple(Node("row", row.args) for row in node.args))
 
 
 def scaled(factor: Node, matrix: Node) -> Node:

@@ -1,10 +1,12 @@
 """Values with names: `x = 5`, `f(x) = x^2`, `x = 1, y = 2`."""
 
 import re
+from itertools import permutations
 
 from plaudit.answers._tree import Node, letters, renamed, symbol
 
 NAME_OPS = frozenset(["sym", "name", "app"])
+_MOST_ORDERED = 4
 _ARGUMENT = re.compile(r"\(([a-z])\)$")
 
 
@@ -38,6 +40,8 @@ def is_name(node: Node) -> bool:
         return True
     if node.op in ("tuple", "ratio"):
         return all(part.op in NAME_OPS or _is_applied(part) for part in node.args)
+    if node.op == "matrix":
+        return all(entry.op in NAME_OPS for row in node.args for entry in row.args)
     return node.op == "mul" and all(p.op == "sym" and p.val.isupper() for p in node.args)
 
 
@@ -81,8 +85,10 @@ def are_equations(items: list[Node]) -> bool:
 def order_of(values: dict[str, Node], question: str) -> list[str]:
     """The order of named values: that of the question's tuple, or the alphabet's."""
     compact = question.replace(" ", "")
-    for opening in ("(", r"\left(", r"\langle"):
-        for names in (sorted(values), list(values)):
-            if opening + ",".join(names) in compact:
-                return names
-    return sorted(values)
+    names = sorted(values)
+    orders = permutations(names) if len(names) <= _MOST_ORDERED else (names, list(values))
+    for order in orders:
+        listed = ",".join(order)
+        if any(opening + listed in compact for opening in ("(", r"\left(", r"\langle")):
+            return list(order)
+    return names

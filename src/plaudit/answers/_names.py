@@ -2,10 +2,16 @@ r"""Names before a value: `f(x) = …`, `P(A) = …`, `\angle ABC = …`, `A^{-1
 
 from plaudit.answers._tokens import Token
 
+_FUNCTIONS = frozenset("fghpquv")
+
 
 def is_name_of_value(side: list[Token]) -> bool:
     r"""Whether it is no product, but the name of a value: f(x), P(A), y'(x), \angle ABC, AB."""
     texts = [token.text for token in side]
+    if texts[0] == r"\int" and not {"_", "^"} & set(texts[1:2]):
+        return True  # before an antiderivative
+    if texts[:3] == [r"\frac", "{", "d"] and texts[-1] == "}" and "d" in texts[3:]:
+        return True
     if texts[:2] == ["m", r"\angle"]:
         return True
     if texts[0] in (r"\angle", r"\triangle", r"\overline", r"\measuredangle", r"\Delta"):
@@ -34,7 +40,17 @@ def is_name_of_value(side: list[Token]) -> bool:
         and "(" not in texts[at + 1 :]
         and side[0].kind != "cmd"
         and len(side) - at <= 8
+        and not _is_product(side[0], side[at + 1 : -1])
     )
+
+
+def _is_product(head: Token, inside: list[Token]) -> bool:
+    """Whether a letter before brackets is a factor: x(x-1), a(b+c); but f(x+1), P(A+B)."""
+    texts = {token.text for token in inside}
+    if head.text in texts:
+        return True
+    is_sum = bool(texts & {"+", "-"}) and any(token.kind == "let" for token in inside)
+    return is_sum and head.text.islower() and head.text not in _FUNCTIONS
 
 
 def _plain_exponent(texts: list[str]) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from plaudit.answers._numbers import same_number
 from plaudit.answers._rules import Rules
-from plaudit.answers._tree import Node, letters, number, walk
+from plaudit.answers._tree import PI, Node, letters, number, walk
 from plaudit.answers._units import LETTERS, UNITS, Unit
 from plaudit.answers._values import exact
 
@@ -66,7 +66,8 @@ def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
         case "", "deg" if not _is_angle(mine.value):
             return same_number(mine.value, yours.value, rules)
         case ("", "deg") | ("deg", "") if _is_angle(mine.value) or _is_angle(yours.value):
-            return same_number(gold, answer, rules)
+            found = same_number(gold, answer, rules)
+            return found if found[0] else same_number(_degrees(mine), _degrees(yours), rules)
         case "", "unit":
             return same_number(mine.value, yours.value, rules)
         case "", "%" if _ASKED_FOR_PERCENT.search(rules.question):
@@ -114,19 +115,25 @@ def _is_angle(node: Node) -> bool:
     )
 
 
+def _degrees(side: _Peeled) -> Node:
+    """An angle in degrees: what is in degrees keeps the digits that it shows."""
+    if side.mark == "deg":
+        return side.value
+    return Node("div", (Node("mul", (side.value, number(180))), PI))
+
+
 def _radians(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
     unit = mine.unit or yours.unit
     if unit is None or unit.dimension or unit.nouns:
         return False, "their units"
-    sides = [
-        Node("deg", (side.value,)) if side.mark == "deg" else side.value for side in (mine, yours)
-    ]
-    return same_number(sides[0], sides[1], rules)
+    return same_number(_degrees(mine), _degrees(yours), rules)
 
 
 def _units(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
     gold, answer = mine.unit, yours.unit
     assert gold is not None and answer is not None
+    if gold == UNITS[r"\pounds"] and answer == UNITS["pound"]:
+        answer = gold  # the word is of money where the sign was
     if gold.dimension != answer.dimension:
         if not gold.dimension and not gold.nouns:
             return same_number(mine.value, yours.value, rules)

@@ -7,7 +7,7 @@ from plaudit.answers._vocabulary import NUMBER_WORDS
 
 _ARTICLES = frozenset(["a", "an", "the"])
 _LATEX = re.compile(
-    r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
+    r"\\(?:text|mathrm|mathbf|textbf|textit|operatorname)(?![a-z])\s*+|\\[,;:! ]|[{}$~]|\\(?=[a-z])"
 )
 _POINT = re.compile(r"(?<=\d)[.,](?=\d)")
 _MINUS = re.compile(r"(?<![\w)}])-\s?(?=\d)")
@@ -16,6 +16,7 @@ _INDEX = re.compile(r"_\{?(\d++)\}?")  # H_2O
 _DOTS = re.compile(r"(?<=\b[a-z])\.(?=[a-z]\b)")
 _NO_WORD = re.compile(r"[^\w\s]++|_")
 _NUMBER = {word: str(value) for word, value in NUMBER_WORDS.items()}
+_LISTED = re.compile(r",?\s++(?:and|&)\s++|[,;]", re.IGNORECASE)
 _FILLING = re.compile(
     r"^(?:so|thus|hence|therefore|well|it is|it's|that is|this is|they are|it was|answer"
     r"|final answer)\b[\s,:]*+"
@@ -48,6 +49,16 @@ def same_words(gold: str, answer: str) -> bool:
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
+
+
+def same_list(gold: str, answer: str) -> bool:
+    """Whether two texts list the same names, in any order: "red, blue" and "blue and red".
+
+    >>> same_list("red, blue", "blue and red"), same_list("red, blue", "red, green")
+    (True, False)
+    """
+    mine, yours = (sorted(map(words_of, _LISTED.split(text))) for text in (gold, answer))
+    return len(mine) > 1 and mine == yours and [] not in mine
 
 
 def _is_word(word: str) -> bool:

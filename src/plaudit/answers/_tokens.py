@@ -213,7 +213,10 @@ def _with_crosses(found: list[Token]) -> list[Token]:
     for place in range(1, len(found) - 1):
         token = found[place]
         numbers = found[place - 1].kind == found[place + 1].kind == "num"
-        if numbers and token.kind == "let" and token.text in "xX" and token.spaced:
+        power = found[place + 1].text == "10" and [
+            t.text for t in found[place + 2 : place + 3]
+        ] == ["^"]
+        if numbers and token.kind == "let" and token.text in "xX" and (token.spaced or power):
             found[place] = token._replace(kind="cmd", text=r"\times")
     return found
 

@@ -18,7 +18,7 @@ COMMAND_WORDS |= {
     "delta": r"\delta", "lambda": r"\lambda", "omega": r"\omega", "mu": r"\mu", "sigma": r"\sigma",
     "phi": r"\phi", "rho": r"\rho", "mod": r"\mod", "abs": r"\abs", "floor": r"\floor",
     "ceil": r"\ceil", "binom": r"\binomial", "binomial": r"\binomial", "union": r"\cup",
-    "Union": r"\cup", "frac": r"\frac", "inf": r"\infty",
+    "Union": r"\cup", "factorial": r"\factorial", "frac": r"\frac", "inf": r"\infty",
 }  # fmt: skip
 FUNCTION_COMMANDS = frozenset("\\" + name for name in [*FUNCTIONS, *_ALSO])
 CANONICAL = {"\\" + name: meant for name, meant in _ALSO.items()}
@@ -46,6 +46,9 @@ NUMBER_WORDS |= {
     word: 10 * tens
     for tens, word in enumerate("thirty forty fifty sixty seventy eighty ninety".split(), start=3)
 }
+# What a whole is divided into: two thirds.
+PARTS = {"half": 2, "halve": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6}
+PARTS |= {"seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10, "twelfth": 12, "hundredth": 100}
 SCALES = {
     "dozen": 12,
     "hundred": 100,
@@ -54,11 +57,14 @@ SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
+# Words that take back what they stand before.
+DENYING = frozenset("not nor never neither wrong incorrect false except unless than".split())
 # Words after a number that change what it says: they are never the name of what is counted.
 NO_NOUNS = frozenset(
     "not no nor or and if unless except least most less more greater fewer than over under above"
     " below between from to until but either neither both whichever when where otherwise maybe"
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
-    " thousand million billion trillion even odd respectively".split()
+    " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
+    " perhaps probably ish so".split()
 )
