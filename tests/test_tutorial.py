@@ -17,11 +17,12 @@ TUTORIAL = ROOT / "docs" / "tutorial.ipynb"
 def shown(notebook):
     """What each cell shows: text alone, without addresses, times and speeds."""
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    texts = [
-        "".join(out.get("text") or out.get("data", {}).get("text/plain", "") for out in cell.outputs)
-        for cell in cells
-    ]
+    texts = ["".join(map(_text, cell.outputs)) for cell in cells]
     return [re.sub(r"0x[0-9a-f]+|[\d.]+ s\b|[\d.,]+ rows/s", "…", text) for text in texts]
+
+
+def _text(output):
+    return output.get("text") or output.get("data", {}).get("text/plain", "")
 
 
 @pytest.mark.long
