@@ -47,6 +47,13 @@ def test_a_gold_is_named(answer: str, gold: str) -> None:
         ("15", "5"),
         ("", "Paris"),
         ("John Quincy Adams", "John Adams Smith"),
+        ("<think>It is Paris.</think> I do not know.", "Paris"),
+        ("<think>It must be Paris", "Paris"),
+        ("It is Paris. Wait, no, it is London.", "Paris"),
+        ("Paris? No, it is London.", "Paris"),
+        ("Paris is wrong.", "Paris"),
+        ("I would rule out Paris.", "Paris"),
+        ("They went to the sea every day and home at night. " * 9 + "Paris.", "Paris"),
     ],
 )
 def test_another_name_is_not_the_gold(answer: str, gold: str) -> None:
@@ -64,6 +71,13 @@ def test_another_name_is_not_the_gold(answer: str, gold: str) -> None:
         "Rome Paris Oslo Bonn Bern Lima Kiev",
         "Rome or Paris",
         "Either Paris or London.",
+        "I believe that it was either Paris or London, as far as I remember from school.",
+        "It might have been Rome but then it could also have been Paris, who knows.",
+        "Some people would say Rome. Others are convinced that it is Paris.",
+        "Rome -> Paris -> Oslo -> Bonn -> Bern",
+        "Rome as well as Paris as well as Oslo as well as Bonn",
+        "(Rome) (Paris) (Oslo) (Bonn)",
+        "It is one of these: Rome, Paris",
     ],
 )
 def test_who_lists_many_names_is_not_paid(answer: str) -> None:

@@ -12,13 +12,16 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from plaudit.answers._dates import MONTHS
+from plaudit.answers._hedges import is_hedged, still_claimed
 from plaudit.answers._rules import Found, Outcome, different, equal
 from plaudit.answers._vocabulary import NUMBER_WORDS
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
 LONGEST_LISTED = 3  # words of a name in a list
+LONGEST_NAME = 8  # words of a name in a list, where nothing is prose
 HEAP = 6  # words with capitals in a row that are no name any more
 SHORT_ANSWER = 10  # words
+FIRST_WORDS = 70  # an answer in prose names its answer early
 _LONGEST = 20_000
 _ARTICLES = frozenset(["a", "an", "the"])
 _LEADING = frozenset("in on at by to from around about of c circa approximately between".split())
@@ -27,6 +30,8 @@ _TITLES = frozenset(
     " captain colonel professor lord lady emperor chief actor actress singer".split()
 )
 _DENIED = frozenset(["not", "never", "isnt", "wasnt", "arent", "neither", "nor", "unlike"])
+_RULED_OUT = (["rule", "out"], ["anything", "but"])
+_WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _ORDINALS = {
     word: str(place)
@@ -45,7 +50,19 @@ _YEAR_NOTE = re.compile(r"\b((?:1[5-9]|20)\d\d)\d\b")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 _WORD = re.compile(r"[^\W_]++")
 _ITEM_END = re.compile(
-    r"[,.:](?!\d)|[;!?\n/|]++|\bor\b|\band\b|(?<=\s)[-•*]++(?=\s)|\d++[.)](?=\s)", re.IGNORECASE
+    r"[,.:](?!\d)|[;!?\n\t/|+=→{}]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
+    r"|\)\s*+\(|[\"”]\s*+[\"“]|\d++[.)](?=\s)",
+    re.IGNORECASE,
+)
+# Small words that names have: of these alone, a row of names is no prose.
+_SMALL = frozenset("in of the a an and or for at on de la le von van der to by with".split())
+# Words that prose has, and a row of names in small letters has not.
+_PROSE = frozenset(
+    "is was are were be been has have had did do can will would by to from that which who whose it"
+    " he she they his her their its as with for when after during because since into also not but"
+    " this there take takes took start starts end ends include includes became began won wrote sang"
+    " led held made gave came born comes goes gets means refers plays lives lies"
+    " appears airs stars occupy contain contains consists occurs travels broke broadcast".split()
 )
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
@@ -62,34 +79,65 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
     >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).outcome
     <Outcome.SEVERAL: 'several'>
     """
-    pieces = _pieces(answer[:_LONGEST])
+    answer = still_claimed(answer[:_LONGEST])
+    pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
     places = _Places(words)
-    offered = bool(_OR.search(answer[:_LONGEST]))
-    free = _free(pieces, {form for gold in golds for form in gold_forms(gold)}, offered)
+    offered = bool(_OR.search(answer))
+    forms = {form for gold in golds for form in gold_forms(gold)}
+    free = _free(pieces, forms, offered)
+    known = {word for form in forms for word in form.words}
     listed = False
+    named: dict[str, set[str]] = {}
     for gold in golds:
         for form in gold_forms(gold):
             for at in places.of(form):
-                if _denied(words, at):
+                if at >= FIRST_WORDS or _denied(words, at, at + len(form.words), known):
                     continue
-                if free[at]:
-                    return equal(f"the words of the gold {gold[:60]}")
                 listed = True
+                if free[at]:
+                    named.setdefault(gold, set(form.words))
+    if named and offered and _offers_another(answer, forms, golds):
+        return Found(Outcome.SEVERAL, "more than one answer")
+    if named and (_differ(list(named.values())) or not is_hedged(answer)):
+        return equal(f"the words of the gold {next(iter(named))[:60]}")
     if listed:
         return Found(Outcome.SEVERAL, "more than one answer")
     return different("the words of the golds")
 
 
+def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bool:
+    """Whether a short answer with an "or" has a part on either side, and one that is no gold."""
+    if any(_OR.search(gold) for gold in golds):
+        return False
+    parts = [words for part in _OR.split(answer) if (words := words_said(part))]
+    if sum(map(len, parts)) > SHORT_ANSWER:
+        return False
+    return not all(
+        any(any(_Places(part).of(form)) or _first(part, form) for form in forms) for part in parts
+    )
+
+
+def _first(part: list[str], form: "Form") -> bool:
+    return form.kind == "row" and tuple(part[: len(form.words)]) == form.words
+
+
+def _differ(named: list[set[str]]) -> bool:
+    """Whether there are two golds among those that were named which share no word."""
+    return any(one.isdisjoint(named[0]) for one in named)
+
+
 class _Piece(NamedTuple):
     """What stands between two commas, full stops, "or"s: its words, and those that say something.
 
-    names: whether it is a heap of words with capitals: "Rome Paris Oslo Bonn Bern Lima"
+    names: whether it is nothing but names: "Rome Paris Oslo Bonn Bern Lima"
+    prose: whether it has a word that says something, such as a verb
     """
 
     words: list[str]
     own: tuple[str, ...]
     names: bool
+    prose: bool
 
 
 def _pieces(answer: str) -> list[_Piece]:
@@ -98,15 +146,27 @@ def _pieces(answer: str) -> list[_Piece]:
     count = Counter(word for words in found for word in set(words))
     # "It may be Rome, it may be Oslo": what every piece says is no part of a name.
     filling = {word for word, times in count.items() if times > 2 and times * 3 > len(found)}
+    small_letters = answer == answer.lower()
     return [
-        _Piece(words, tuple(w for w in words if w not in filling), _is_heap(part))
+        _Piece(
+            words,
+            tuple(w for w in words if w not in filling),
+            _is_row_of_names(part, small_letters),
+            _is_prose(part),
+        )
         for part, words in parts
     ]
 
 
-def _is_heap(part: str) -> bool:
-    words = part.split()
-    return len(words) >= HEAP and not any(word[0].islower() for word in words)
+def _is_prose(part: str) -> bool:
+    small = (word for word in part.split() if word[0].islower())
+    return any(word in _PROSE or (word.endswith("ed") and len(word) > 4) for word in small)
+
+
+def _is_row_of_names(part: str, small_letters: bool) -> bool:
+    """Whether a piece has no word that is none of a name; in small letters, none of prose."""
+    small = {word.lower().strip("()\"'“”") for word in part.split() if word[0].islower()}
+    return not _PROSE & small if small_letters else small <= _SMALL
 
 
 def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
@@ -116,24 +176,38 @@ def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]
     and `offered` with an "or", two are a list.
     """
     known = {word for form in forms for word in form.words}
-    known_rows = [form.words for form in forms]
+    longest = max((len(form.words) for form in forms), default=0)
     free: list[bool] = []
     run: list[_Piece] = []
+    total = sum(len(piece.words) for piece in pieces)
+    is_prose = any(piece.prose for piece in pieces)
+    of_golds = sum(word in known for piece in pieces for word in piece.words)
+    row = all(piece.names for piece in pieces) and len(pieces) * HEAP < total * 2
+    few = len(pieces) <= MOST_LISTED and 2 * of_golds < total
+    if few and not is_prose and total >= (HEAP + 3 if row else HEAP + 4):
+        return [False] * total
     for piece in [*pieces, None]:
-        if piece is not None and len(piece.own) <= LONGEST_LISTED:
+        if piece is not None and _may_be_listed(piece, not is_prose and len(pieces) > MOST_LISTED):
             run.append(piece)
             continue
         names = {frozenset(listed.own) for listed in run if listed.own}
-        right = sum(bool(known & name) for name in names)
-        few = sum(len(listed.words) for listed in pieces) <= SHORT_ANSWER
-        most = 1 if few and len(run) == len(pieces) and offered else MOST_LISTED
+        right = sum(bool((known - _SMALL) & name) for name in names)
+        most = 1 if total <= SHORT_ANSWER and len(run) == len(pieces) and offered else MOST_LISTED
         to_pick_from = len(names) > most and right * 2 <= len(names) - (most > 1)
         free += [not to_pick_from for listed in run for _ in listed.words]
         run = []
         if piece is not None:
-            heap = piece.names and len(piece.words) >= HEAP > max(map(len, known_rows), default=0)
+            heap = piece.names and not is_prose and len(piece.words) >= max(HEAP, 2 * longest)
             free += [not heap] * len(piece.words)
     return free
+
+
+def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
+    """Whether a piece may be an element of a list: it is short, a name, or all is one list."""
+    length = len(piece.own)
+    if length <= LONGEST_LISTED or (piece.names and length < HEAP):
+        return True
+    return is_list and length <= LONGEST_NAME
 
 
 def words_said(text: str) -> list[str]:
@@ -269,5 +343,15 @@ class _Places:
                 yield at
 
 
-def _denied(words: list[str], at: int) -> bool:
-    return bool(_DENIED & set(words[max(0, at - 2) : at]))
+def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
+    """Whether the gold that stands from `at` to `end` is denied; `known` are words of golds."""
+    while at > 0 and words[at - 1] in known:
+        at -= 1
+    while end < len(words) and words[end] in known:
+        end += 1
+    before = words[max(0, at - 2) : at]
+    if _DENIED & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
+        return True
+    if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
+        return True
+    return words[end : end + 2] in _WRONG
