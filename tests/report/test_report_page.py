@@ -132,7 +132,7 @@ def test_what_a_model_wrote_cannot_break_out(tmp_path):
     assert "window.broken = 1</script>" not in text
     assert "<img src=x" not in text
     assert "\0" not in text
-    assert text.count("<script") == text.count("</script>") == 5
+    assert text.count("<script") == text.count("</script>") == 6
     assert HOSTILE in data_of(page)["strings"]
 
 
@@ -271,4 +271,6 @@ def test_importing_the_door_is_light():
 
 def test_the_files_of_the_page_are_in_the_package():
     here = Path(plaudit.report.__file__).parent
-    assert {"page.css", "page.js", "page.html.jinja"} <= {file.name for file in here.iterdir()}
+    assert {"page.css", "page.js", "shared.js", "page.html.jinja", "skeleton.html.jinja"} <= {
+        file.name for file in here.iterdir()
+    }

@@ -5,7 +5,6 @@ come from a theme, light or dark.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -13,10 +12,8 @@ import vl_convert
 
 from plaudit.report._pass_at_k import AtK
 from plaudit.report._summary import Bin, LengthBin, Share, Summary
+from plaudit.report._theme import Chart, Spec, theme
 
-Spec = dict[str, Any]
-
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _PNG_WIDTH = 560
 _STATUS_COLOURS = {
     "equal": "#1f9d6b",
@@ -30,19 +27,6 @@ _STATUS_COLOURS = {
     "error": "#8f1d1d",
 }
 _OTHER_STATUS = "#6b7280"
-
-
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart, the name of its file, and what it shows in a sentence.
-
-    filter: the component by which a click on a bar filters the rows; None: a click does nothing
-    """
-
-    name: str
-    title: str
-    spec: Spec
-    filter: str | None = None
 
 
 def charts_of(summary: Summary) -> list[Chart]:
@@ -79,37 +63,6 @@ def _file_name(place: int, name: str) -> str:
     """A file name: the component's, without characters that a file system may not allow."""
     plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-") or "component"
     return f"component-{place:02}-{plain}" if place else "total"
-
-
-def theme(dark: bool) -> Spec:
-    """The colours and fonts of every chart.
-
-    >>> theme(dark=True)["background"]
-    'transparent'
-    """
-    text, quiet, grid = (
-        ("#e6e9ef", "#9aa4b2", "#2b323d") if dark else ("#1c2430", "#5b6675", "#e6e9ee")
-    )
-    accent, second = ("#7aa7ff", "#f0a35e") if dark else ("#2f62d0", "#d9731a")
-    middle = "#232a35" if dark else "#f1f3f6"
-    axis: Spec = {"labelColor": quiet, "titleColor": quiet, "gridColor": grid, "domainColor": grid}
-    axis |= {"tickColor": grid, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500}
-    return {
-        "background": "transparent",
-        "font": _FONT,
-        "view": {"stroke": None},
-        "axis": {**axis, "labelPadding": 5, "titlePadding": 8, "domain": False, "ticks": False},
-        "axisX": {"grid": False, "labelOverlap": True},
-        "legend": {"labelColor": text, "titleColor": quiet, "labelFontSize": 11, "orient": "top"},
-        "title": {"color": text, "anchor": "start", "fontSize": 14, "fontWeight": 600},
-        "mark": {"color": accent},
-        "bar": {"color": accent, "cornerRadiusEnd": 2},
-        "text": {"color": text, "fontSize": 11},
-        "range": {
-            "category": [accent, second],
-            "diverging": ["#d9731a", middle, "#2f62d0"],
-        },
-    }
 
 
 def png_of(chart: Chart) -> bytes:

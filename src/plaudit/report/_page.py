@@ -5,30 +5,21 @@ compressed JSON, which the script puts into the page as text only. A content sec
 the two scripts of the page by their hashes, and no request at all.
 """
 
-import base64
-import gzip
-import hashlib
-import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
-from markupsafe import Markup
-
 from plaudit.report._boxes import Picture
-from plaudit.report._charts import Chart, theme
 from plaudit.report._folder import Folder, Numbers, RejectedRows, completion_text, prompt_text
 from plaudit.report._sample import CUT, LONGEST, Sample, cut, json_number
+from plaudit.report._skeleton import html_page, package_file, packed, render_html
 from plaudit.report._summary import Summary
+from plaudit.report._theme import Chart
 from plaudit.scores import STATUSES
 
 _PROMPT, _REASON = 4000, 2000  # characters, in rows with their whole text
 _CUT_PROMPT, _CUT_REASON = 300, 160  # and in the others
 _LINE = 220  # characters of a text in a list
-_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,29 +53,46 @@ def page_of(content: Content, rows: Iterable[tuple[int, dict[str, Any]]], vega: 
         table.add(row, int(content.numbers.lengths[place]), place in content.sample.full)
         if place in referenced:
             excerpts[place] = _excerpt(content.folder, row)
-    scripts = [_script(vega), _script(_file("page.js"))]
-    return (
-        _environment()
-        .from_string(_file("page.html.jinja"))
-        .render(
-            content=content,
-            summary=content.summary,
-            signal=content.summary.signal,
-            groups=content.summary.groups,
-            excerpts=excerpts,
-            statuses=_in_order(content.summary.statuses),
-            charts={chart.name: chart for chart in content.charts},
-            component_charts=_component_charts(content),
-            specs=_json([_spec(chart) for chart in content.charts]),
-            themes=_json({"light": theme(dark=False), "dark": theme(dark=True)}),
-            table=_packed(table.data()),
-            style=Markup(_file("page.css")),
-            scripts=[Markup(script) for script in scripts],
-            hashes=" ".join(f"'sha256-{_sha256(script)}'" for script in scripts),
-            cut=CUT,
-            longest=LONGEST,
-        )
+    values = {
+        "content": content,
+        "summary": content.summary,
+        "signal": content.summary.signal,
+        "groups": content.summary.groups,
+        "excerpts": excerpts,
+        "statuses": _in_order(content.summary.statuses),
+        "charts": {chart.name: chart for chart in content.charts},
+        "component_charts": _component_charts(content),
+        "cut": CUT,
+        "longest": LONGEST,
+    }
+    return html_page(
+        content.folder.scored.path.resolve().name,
+        render_html(package_file("page.html.jinja"), values),
+        kind="plaudit report",
+        about=render_html(package_file("about.html.jinja"), values),
+        sections=_sections(content),
+        charts=content.charts,
+        data={"data": packed(table.data())},
+        styles=[],
+        scripts=[package_file("page.js")],
+        vega=vega,
+        fetches=False,
+        after=render_html(package_file("row.html.jinja"), {}),
     )
+
+
+def _sections(content: Content) -> dict[str, str]:
+    """The sections of the page, for its navigation."""
+    boxes = {"boxes": "Boxes"} if content.pictures else {}
+    return {
+        "components": "Components",
+        "groups": "Groups",
+        "together": "Length and correlation",
+        "trouble": "Trouble",
+        "prompts": "Prompts",
+        **boxes,
+        "rows": "Rows",
+    }
 
 
 def _in_order(statuses: Mapping[str, int]) -> dict[str, int]:
@@ -183,92 +191,3 @@ class _Table:
             "strings": list(self._strings),
             **dict(zip(names, columns, strict=True)),
         }
-
-
-def _packed(data: Any) -> str:
-    """JSON, compressed, in base64, which needs no escaping in HTML."""
-    raw = json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
-
-
-def _json(data: Any) -> Markup:
-    """JSON for a script element: nothing in it can end the element."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
-
-
-def _spec(chart: Chart) -> dict[str, Any]:
-    return {"name": chart.name, "filter": chart.filter, "spec": chart.spec}
-
-
-def _script(code: str) -> str:
-    """Code for a script element; in a string, JavaScript reads \\/ as /."""
-    return re.sub("</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
-
-
-def _file(name: str) -> str:
-    return files("plaudit.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _environment() -> Environment:
-    environment = Environment(
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        finalize=_printable,
-    )
-    environment.filters |= {
-        "number": _number,
-        "count": lambda value: f"{int(value):,}",
-        "percent": _percent,
-        "plural": _plural,
-        "pretty": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
-    }
-    return environment
-
-
-def _printable(value: Any) -> Any:
-    """Text without what HTML cannot hold: control characters and lone surrogates."""
-    if not isinstance(value, str) or isinstance(value, Markup):
-        return value
-    return _NOT_TEXT.sub("\N{REPLACEMENT CHARACTER}", value)
-
-
-def _number(value: float | None) -> str:
-    """A number for a person; a dash if there is none.
-
-    >>> _number(0.12345), _number(12345.6), _number(-0.0), _number(None)
-    ('0.123', '12,346', '0', '–')
-    """
-    if value is None or value != value:
-        return "–"
-    shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
-    return shown.replace("-", "−") if shown.strip("-0.,") else "0"
-
-
-def _percent(part: float, whole: float = 1.0) -> str:
-    """A share for a person; 0% and 100% only where it is exactly none or all.
-
-    >>> _percent(1, 3), _percent(0.9999), _percent(1, 10**6), _percent(0, 0)
-    ('33.3%', '99.9%', '<0.1%', '–')
-    """
-    if not whole:
-        return "–"
-    share = 100 * part / whole
-    if 0 < share < 0.1:
-        return "<0.1%"
-    return f"{share:.0f}%" if share in (0, 100) else f"{min(share, 99.9):.1f}%"
-
-
-def _plural(count: int, one: str, many: str | None = None) -> str:
-    """A number and its word.
-
-    >>> _plural(1, "row"), _plural(2000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{int(count):,} {one if count == 1 else many or one + 's'}"

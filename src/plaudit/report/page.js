@@ -1,68 +1,8 @@
 "use strict";
-// The page's own script: draws the charts, and shows the table of rows.
+// The page's own script: shows the table of rows, and one row.
 // Whatever a model wrote goes into the page as text alone, by textContent.
 (() => {
-  const one = (selector, within = document) => within.querySelector(selector);
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const json = (id) => JSON.parse(document.getElementById(id).textContent);
-
-  function element(tag, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children.filter((child) => child !== null));
-    return made;
-  }
-
-  const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-  const shown = (value) => (value === null ? "–" : digits.format(value).replace("-", "−"));
-  const counted = (count) => count.toLocaleString("en");
-
-  // --- charts ----------------------------------------------------------------------------------
-
-  const specs = json("specs");
-  const themes = json("themes");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const views = new Map();
-
-  async function draw(chart) {
-    const place = one(`.chart[data-chart="${CSS.escape(chart.name)}"]`);
-    if (!place) return;
-    views.get(chart.name)?.finalize();
-    const spec = structuredClone(chart.spec);
-    const legend = spec.encoding?.color?.legend;
-    if (legend?.columns && place.clientWidth < 420) legend.columns = 2;
-    const drawn = await vegaEmbed(place, spec, {
-      actions: false,
-      ast: true, // expressions are interpreted: the page's policy forbids eval
-      config: themes[dark.matches ? "dark" : "light"],
-      defaultStyle: false,
-      renderer: "svg",
-      tooltip: { disableDefaultStyle: true },
-    });
-    views.set(chart.name, drawn);
-    if (chart.filter) {
-      place.dataset.clicks = "";
-      drawn.view.addEventListener("click", (event, item) => {
-        if (item?.datum?.low !== undefined) showRows({ component: chart.filter, low: item.datum.low, high: item.datum.high });
-      });
-    }
-  }
-
-  // Charts are drawn when they come near the window: a long page is there at once.
-  function drawCharts() {
-    const byName = new Map(specs.map((chart) => [chart.name, chart]));
-    const near = new IntersectionObserver(
-      (entries) => {
-        for (const entry of entries.filter((found) => found.isIntersecting)) {
-          near.unobserve(entry.target);
-          draw(byName.get(entry.target.dataset.chart));
-        }
-      },
-      { rootMargin: "600px" },
-    );
-    all(".chart").forEach((place) => near.observe(place));
-    dark.addEventListener("change", () => specs.filter((chart) => views.has(chart.name)).forEach(draw));
-    addEventListener("beforeprint", () => specs.filter((chart) => !views.has(chart.name)).forEach(draw));
-  }
+  const { one, element, shown, counted, unpacked } = plaudit;
 
   // --- the rows --------------------------------------------------------------------------------
 
@@ -79,14 +19,6 @@
   let sort = { key: "id", down: false };
   let current = 0; // the place in `order` that the keyboard is at
   let texts = null; // each row in lower case, to search in
-
-  async function unpacked(id) {
-    const source = document.getElementById(id);
-    const bytes = Uint8Array.from(atob(source.textContent), (letter) => letter.charCodeAt(0));
-    source.remove();
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(stream).text());
-  }
 
   const string = (place) => (place === null ? "" : data.strings[place]);
   const textOf = (row) => (Array.isArray(data.text[row]) ? data.text[row][0] + " … " + data.text[row][2] : data.text[row]);
@@ -414,7 +346,8 @@
   }
 
   async function main() {
-    drawCharts();
+    plaudit.onClick(({ filter }, { low, high }) => low !== undefined && showRows({ component: filter, low, high }));
+    plaudit.drawCharts();
     data = await unpacked("data");
     // By rows, as they were written; by components is how they are asked for.
     data.values = data.components.map((_, place) => data.values.map((row) => row[place]));
