@@ -10,12 +10,12 @@ from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
 from plaudit.report._folder import (
     completion_text,
-    numbers_of,
     open_folder,
     prompt_text,
     rejected_rows,
     rows_at,
 )
+from plaudit.report._numbers import numbers_of
 from plaudit.scoring import InputError
 
 

@@ -1,4 +1,4 @@
-"""A scored folder in; one HTML page and its charts out, which need no network.
+"""A scored folder in, or two; one HTML page and its charts out, which need no network.
 
     DIR/_report/index.html   the page: numbers, charts, examples, and a table of rows
     DIR/_report/*.png        the charts
@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from plaudit.report._line_chart import Line, line_chart
 from plaudit.report._theme import Chart
@@ -52,22 +52,36 @@ class ReportError(Exception):
 
 
 def write_report(
-    directory: Path,
+    directory: Path | str,
+    other: Path | str | None = None,
     *,
-    out: Path | None = None,
+    out: Path | str | None = None,
     rows: int = ROWS,
+    by: str | Sequence[str] = (),
     correct: str | None = None,
-    images: Path | None = None,
+    step: str | None = None,
+    label: str | None = None,
+    images: Path | str | None = None,
+    progress: TextIO | None = None,
 ) -> Path:
-    """Write the report of a scored folder, and return the path of its page.
+    """Write the report of a scored folder, or of two side by side; return the path of its page.
 
     directory: a folder that `plaudit score` wrote
-    out: the folder to write; default: `_report` in the scored folder
+    other: another, to show beside the first; the page shows what changed from the first to it
+    out: the folder to write; default: `_report` in the scored folder; of two: `_report/against-A`
+        in the second, where A is the name of the first
     rows: how many rows the page's table holds at most
+    by: a column to split the numbers by, such as "source", or several; default: the columns that
+        have a few short values, at most six
     correct: the component that decides which rows are right, such as "accuracy_reward"; default:
         the first that does so and whose name contains "accuracy", else the first that does so
+    step: the column that holds the training step, for curves; default: `step`, `global_step` or
+        `training_step`
+    label: the column that says whether a row is right by a person, to see where the reward
+        disagrees; default: `label`, if it can be read as right and wrong
     images: the folder that images may be read from; default: the folders of the inputs, and the
         scored folder
+    progress: where to say how far it is if it takes long, such as sys.stderr; default: nowhere
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
@@ -86,10 +100,22 @@ def write_report(
     if rows < 1:
         raise ReportError(f"rows must be 1 or more, got {rows}")
     with _needing("a report"):
-        from plaudit.report._write import write
+        from plaudit.report._folder import Asked
+        from plaudit.report._progress import Progress
+        from plaudit.report._write import write, write_comparison
         from plaudit.scoring import InputError
+    directory = Path(directory)
+    columns = (by,) if isinstance(by, str) else tuple(by)
+    asked = Asked(correct=correct, by=columns, step=step, label=label)
+    images = None if images is None else Path(images)
     try:
-        return write(directory, out or directory / "_report", rows, correct, images)
+        with Progress(progress) as told:
+            if other is None:
+                place = Path(out or directory / "_report")
+                return write(directory, place, rows, asked, images, told)
+            other = Path(other)
+            place = Path(out or other / "_report" / f"against-{directory.resolve().name}")
+            return write_comparison((directory, other), place, rows, asked, told)
     except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:
@@ -224,7 +250,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "directory", metavar="DIR", type=Path, help="the folder that `plaudit score` wrote"
     )
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, help="the folder to write (default: DIR/_report)"
+        "other",
+        metavar="OTHER",
+        type=Path,
+        nargs="?",
+        help="another such folder: the report shows both runs side by side",
+    )
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="the folder to write (default: DIR/_report; of two runs: OTHER/_report/against-DIR)",
+    )
+    parser.add_argument(
+        "--by",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="split the numbers by a column, such as source; may be repeated (default: the "
+        "columns that have a few short values)",
     )
     parser.add_argument(
         "--rows",
@@ -232,6 +276,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=int,
         default=ROWS,
         help=f"rows in the page's table at most (default: {ROWS:,}); numbers are over all rows",
+    )
+    parser.add_argument(
+        "--step",
+        metavar="COLUMN",
+        help="the column of the training step, for curves (default: step, global_step or "
+        "training_step)",
+    )
+    parser.add_argument(
+        "--label",
+        metavar="COLUMN",
+        help="the column that says whether a row is right by a person, to compare the reward with "
+        "(default: label)",
     )
     parser.add_argument(
         "--correct",
@@ -259,10 +315,15 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         page = write_report(
             arguments.directory,
+            arguments.other,
             out=arguments.out,
             rows=arguments.rows,
+            by=arguments.by,
             correct=arguments.correct,
+            step=arguments.step,
+            label=arguments.label,
             images=arguments.images,
+            progress=sys.stderr,
         )
     except ReportError as error:
         print(f"plaudit: {error}", file=sys.stderr)

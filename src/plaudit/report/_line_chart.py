@@ -41,7 +41,8 @@ def line_chart(
     """The specification of a chart of lines, as wide as its place on the page.
 
     x, y: the titles of the axes; an empty one is left out
-    percent: whether values are shares, shown as percentages from 0% to 100%
+    percent: whether values are shares, shown as percentages from 0% on, up to 100% unless all
+        are small
     height: of the chart without its legend, in pixels
     band: what the edges of a band are, for the tooltip
 
@@ -53,15 +54,14 @@ def line_chart(
     """
     for line in lines:
         _check(line)
-    scale: Spec = {"domain": [0, 1]} if percent else {"zero": False, "nice": True}
-    axis = {"format": ".0%" if percent else "~g", "tickCount": 5}
+    scale = _share_scale(lines) if percent else {"zero": False, "nice": True}
+    axis = {"format": "~%" if percent else ",.4~r", "tickCount": 5}
     across: Spec = {"field": "x", "type": "quantitative", "title": x or None}
     across |= {"scale": {"zero": False, "nice": False, "padding": 8}}
     across |= {"axis": {"format": "~s", "tickMinStep": 1, "tickCount": 6}}
     up: Spec = {"field": "y", "type": "quantitative", "title": y or None, "scale": scale}
     banded = any(line.low is not None for line in lines)
     spec: Spec = {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "data": {"values": [point for line in lines for point in _points(line)]},
         "encoding": {"x": across, "color": _colour(lines)},
         "layer": [
@@ -94,6 +94,11 @@ def _check(line: Line) -> None:
             )
     if (line.low is None) != (line.high is None):
         raise ValueError(f"line {line.name!r}: low and high go together")
+
+
+def _share_scale(lines: Sequence[Line]) -> Spec:
+    highest = max((y for line in lines for y in line.y if y is not None and y == y), default=1.0)
+    return {"domain": [0, 1 if highest > 0.4 else max(0.02, round(1.25 * highest, 3))]}
 
 
 def _points(line: Line) -> list[Spec]:
@@ -137,7 +142,9 @@ def _dashes(lines: Sequence[Line]) -> Spec:
     dashed = {line.name for line in lines if line.dashed}
     ways = [[5, 4] if name in dashed else [1, 0] for name in names]
     scale = {"domain": names, "range": ways}
-    return {"strokeDash": {"field": "line", "type": "nominal", "scale": scale, "legend": None}}
+    # Its legend is that of the colours: Vega-Lite makes one of the two.
+    found: Spec = {"field": "line", "type": "nominal", "title": None, "sort": None}
+    return {"strokeDash": {**found, "scale": scale}}
 
 
 def _seen(lines: Sequence[Line]) -> Spec:
@@ -148,11 +155,11 @@ def _seen(lines: Sequence[Line]) -> Spec:
 def _tooltip(
     lines: Sequence[Line], x: str, y: str, percent: bool, band: str, banded: bool
 ) -> list[dict[str, Any]]:
-    form = ".1%" if percent else ".4~g"
+    form = ".1%" if percent else ",.4~r"
     told: list[dict[str, Any]] = []
     if len(lines) > 1:
         told.append({"field": "line", "type": "nominal", "title": "of"})
-    told.append({"field": "x", "type": "quantitative", "title": x or "x", "format": ",.6~g"})
+    told.append({"field": "x", "type": "quantitative", "title": x or "x", "format": ",.6~r"})
     told.append({"field": "y", "type": "quantitative", "title": y or "value", "format": form})
     if banded:
         for edge, where in (("low", "from"), ("high", "to")):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from plaudit.report._theme import Chart, theme
@@ -132,6 +132,7 @@ def _sha256(script: str) -> str:
 
 def _environment() -> Environment:
     environment = Environment(
+        loader=FunctionLoader(package_file),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -143,6 +144,8 @@ def _environment() -> Environment:
         "count": lambda value: f"{int(value):,}",
         "percent": percent,
         "plural": plural,
+        "signed": signed,
+        "share": lambda value: "–" if value is None or value != value else percent(value),
         "pretty": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
     }
     environment.globals["figure"] = figure
@@ -166,6 +169,20 @@ def number(value: float | None) -> str:
         return "–"
     shown = f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
     return shown.replace("-", "−") if shown.strip("-0.,") else "0"
+
+
+def signed(value: float | None, is_share: bool = False) -> str:
+    """By how much something rose or fell, for a person; of a share, in points of a percent.
+
+    >>> signed(0.25), signed(-0.125, is_share=True), signed(0.0), signed(None)
+    ('+0.25', '−12.5 pp', '0', '–')
+    """
+    if value is None or value != value:
+        return "–"
+    shown = f"{100 * value:+.1f} pp" if is_share else f"{value:+,.3g}"
+    if not re.search("[1-9]", shown):
+        return "0 pp" if is_share else "0"
+    return shown.replace("-", "−")
 
 
 def percent(part: float, whole: float = 1.0) -> str:

@@ -25,6 +25,26 @@ const plaudit = (() => {
     return JSON.parse(await new Response(stream).text());
   }
 
+  // A table as CSV: columns are [title, value(row)]. A text that a spreadsheet would take for a
+  // formula gets an apostrophe in front: what a model wrote must not run there either.
+  function csvOf(columns, rows) {
+    const cell = (value) => {
+      if (value === null || value === undefined) return "";
+      let text = String(value);
+      if (typeof value === "string" && /^[=+\-@\t\r]/.test(text) && isNaN(text)) text = `'${text}`;
+      return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+    };
+    const lines = rows.map((row) => columns.map(([, value]) => cell(value(row))).join(","));
+    return [columns.map(([title]) => cell(title)).join(","), ...lines, ""].join("\r\n");
+  }
+
+  // Let the browser save a text as a file; with a BOM, by which spreadsheets know UTF-8.
+  function download(name, text) {
+    const address = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+    element("a", { href: address, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 10_000);
+  }
+
   // --- charts ----------------------------------------------------------------------------------
 
   const themes = json("themes");
@@ -76,5 +96,5 @@ const plaudit = (() => {
 
   const onClick = (act) => (clicked = act);
 
-  return { one, all, json, element, shown, counted, unpacked, draw, drawCharts, onClick };
+  return { one, all, json, element, shown, counted, unpacked, csvOf, download, draw, drawCharts, onClick };
 })();
