@@ -67,12 +67,12 @@ def line_chart(
         "layer": [
             *([_band()] if banded else []),
             {
-                "mark": {"type": "line", "strokeWidth": 2.5},
+                "mark": {"type": "line", "strokeWidth": 2.5, "strokeJoin": "round"},
                 "encoding": {"y": {**up, "axis": axis}, **_dashes(lines)},
             },
             {
                 # Where points are many they are not seen, but they still tell their values.
-                "mark": {"type": "point", "filled": True, "size": 45, **_seen(lines)},
+                "mark": {"type": "point", "filled": True, **_dots(lines)},
                 "encoding": {"y": up, "tooltip": _tooltip(lines, x, y, percent, band, banded)},
             },
         ],
@@ -147,9 +147,9 @@ def _dashes(lines: Sequence[Line]) -> Spec:
     return {"strokeDash": {**found, "scale": scale}}
 
 
-def _seen(lines: Sequence[Line]) -> Spec:
-    few = max((len(line.x) for line in lines), default=0) <= _DOTS
-    return {"opacity": 1 if few else 0}
+def _dots(lines: Sequence[Line]) -> Spec:
+    many = max((len(line.x) for line in lines), default=0)
+    return {"size": 45 if many <= _DOTS / 2 else 20, "opacity": 1 if many <= _DOTS else 0}
 
 
 def _tooltip(

@@ -145,6 +145,7 @@ def _environment() -> Environment:
         "percent": percent,
         "plural": plural,
         "signed": signed,
+        "breakable": lambda name: escape(name).replace("_", Markup("_<wbr>")),
         "share": lambda value: "–" if value is None or value != value else percent(value),
         "pretty": lambda value: json.dumps(value, indent=2, ensure_ascii=False),
     }
