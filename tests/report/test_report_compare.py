@@ -5,10 +5,18 @@ import re
 
 import numpy as np
 import pytest
-from scored_sample import MATH, SMALL_BUNDLE, hostile_row, math_rows, run_rows, write_folder
-from test_report_page import data_of, text_of
+from page_contents import data_of, text_of
+from scored_sample import (
+    MATH,
+    SMALL_BUNDLE,
+    hostile_row,
+    math_rows,
+    reason,
+    run_rows,
+    write_folder,
+)
 
-from plaudit.report import _bundle, write_report
+from plaudit.report import ReportError, _bundle, write_report
 from plaudit.report._compare import comparison_of, measures_of, paired_rows, prompts_of
 from plaudit.report._content import run_of
 from plaudit.report._folder import Asked
@@ -120,3 +128,15 @@ def test_runs_may_have_other_components_columns_and_prompts(tmp_path, monkeypatc
         assert set(data["components"]) == set(MATH)
         assert data["pair"] == [None] * len(data["id"])
     assert data_of(write_report(a, b))["runs"] == ["x/scored", "y/scored"]
+
+
+def test_what_is_right_may_be_decided_by_a_component_of_one_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+    row = hostile_row(0, explanation=[reason("answer", 1.0, "equal")], answer=1.0)
+    a = write_folder(tmp_path / "a", math_rows(8), MATH)
+    b = write_folder(tmp_path / "b", [row], ["answer"])
+    for chosen in ("answer", "accuracy_reward"):
+        about = text_of(write_report(a, b, correct=chosen))
+        assert "<code>accuracy_reward</code>" in about and "<code>answer</code>" in about
+    with pytest.raises(ReportError, match="no component is called 'right'"):
+        write_report(a, b, correct="right")

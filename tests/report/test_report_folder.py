@@ -163,3 +163,14 @@ def test_prompts_of_several_messages_keep_their_roles():
     assert prompt_text(messages) == "system: \n\nuser: What is it?"
     assert prompt_text('[{"bbox_2d": [0, 0, 1, 1]}]') == '[{"bbox_2d": [0, 0, 1, 1]}]'
     assert completion_text([{"role": "assistant", "content": 4}]).startswith("[{")
+
+
+@pytest.mark.parametrize("name", "answer length group right label step prompt total_".split())
+def test_a_component_may_have_the_name_of_anything_else(tmp_path, name):
+    row = hostile_row(0, explanation=[reason(name, 0.25, "equal", "4", "4")], **{name: 0.25})
+    del row["solution"]
+    folder = open_folder(write_folder(tmp_path, [row], [name]))
+    numbers = numbers_of(folder, name)
+    assert numbers.values[name].tolist() == [0.25]
+    assert numbers.right.tolist() == [1.0]
+    assert name not in (folder.gold, folder.prompt, folder.step, folder.label, *folder.others)

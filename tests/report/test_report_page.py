@@ -2,16 +2,15 @@
 
 import argparse
 import base64
-import gzip
 import hashlib
 import html
-import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from page_contents import data_of, scripts_of, styles_in, text_of
 from PIL import Image
 from scored_sample import (
     HOSTILE,
@@ -43,24 +42,6 @@ def whole():
 @pytest.fixture
 def sums(tmp_path):
     return write_folder(tmp_path / "sums", math_rows(160), MATH, [{"line": 7, "reason": "broken"}])
-
-
-def text_of(page):
-    return page.read_text(encoding="utf-8")
-
-
-def data_of(page):
-    """The rows of the page's table."""
-    packed = re.search(r'id="data">([^<]*)<', text_of(page))[1]
-    return json.loads(gzip.decompress(base64.b64decode(packed)))
-
-
-def text_of_styles(markup):
-    return "".join(re.findall(r"<style>(.*?)</style>", markup, re.DOTALL))
-
-
-def scripts_of(page):
-    return re.findall(r"<script>(.*?)</script>", text_of(page), re.DOTALL)
 
 
 @pytest.mark.usefixtures("whole")
@@ -99,7 +80,7 @@ def test_nothing_on_the_page_is_fetched(sums):
     markup = re.sub(r"<script>.*?</script>", "", text, flags=re.DOTALL)
     links = re.findall(r"(?:src|href)=\"([^\"]*)\"", markup)
     assert [link for link in links if not link.startswith(("#", "data:"))] == []
-    assert re.findall(r"url\((?!data:)[^)]*", text_of_styles(markup)) == []
+    assert re.findall(r"url\((?!data:)[^)]*", styles_in(markup)) == []
     for script in scripts_of(sums / "_report" / "index.html"):
         digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         assert f"'sha256-{digest}'" in text

@@ -68,7 +68,7 @@ def histograms_chart(names: Sequence[str], values: Sequence[Array | None]) -> Sp
             x=alt.X("value:O", sort=None, title=None, axis=bars_axis()),
             xOffset=alt.XOffset("run:N", sort=None),
             y=alt.Y("share:Q", title="rows", axis=alt.Axis(format=".0%", tickCount=4)),
-            color=alt.Color("run:N", title=None, sort=None, legend=alt.Legend(labelLimit=140)),
+            color=_run_colour(names),
             tooltip=[
                 "run:N",
                 alt.Tooltip("values:N", title="value"),
@@ -77,6 +77,12 @@ def histograms_chart(names: Sequence[str], values: Sequence[Array | None]) -> Sp
         )
     )
     return spec_of(bars, 150)
+
+
+def _run_colour(names: Sequence[str]) -> alt.Color:
+    """The colour of each run, the same in every chart, even in one where a run is missing."""
+    scale, legend = alt.Scale(domain=list(names)), alt.Legend(labelLimit=140)
+    return alt.Color("run:N", title=None, sort=None, scale=scale, legend=legend)
 
 
 def _shares(bins: Sequence[Bin], values: Array) -> list[float]:
@@ -110,7 +116,7 @@ def _groups_charts(runs: Sequence[Run]) -> list[Chart]:
                 x=alt.X("share:O", sort=None, title="completions that are right", axis=bars_axis()),
                 xOffset=alt.XOffset("run:N", sort=None),
                 y=alt.Y("groups:Q", title="groups", axis=alt.Axis(format=".0%", tickCount=4)),
-                color=alt.Color("run:N", title=None, sort=None, legend=alt.Legend(labelLimit=140)),
+                color=_run_colour([run.name for run in runs]),
                 tooltip=["run:N", "share:O", alt.Tooltip("groups:Q", format=".1%")],
             )
         )

@@ -98,7 +98,9 @@ def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
     kinds = pq.read_schema(scored.parts[0])
 
     def first(*names: object) -> str | None:
-        return next((str(name) for name in names if name in columns), None)
+        """The first of these columns that is there, and is not one that scoring added."""
+        added = (*NEEDED, *scored.components)
+        return next((str(n) for n in names if n in columns and n not in added), None)
 
     texts = {
         "completion": first(run.get("completion_column"), *_COMPLETION),
@@ -107,7 +109,7 @@ def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
     }
     shown = {*NEEDED, *scored.components, *texts.values()}
     others = [name for name in columns if name not in shown]
-    numeric = [name for name in _STEP if name in columns and _is_number(kinds.field(name).type)]
+    numeric = [name for name in _STEP if name in others and _is_number(kinds.field(name).type)]
     if asked.step is not None and not _is_number(kinds.field(asked.step).type):
         kind = kinds.field(asked.step).type
         raise InputError(f"--step: column {asked.step} must hold numbers, but it holds {kind}")

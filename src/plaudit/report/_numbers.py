@@ -102,9 +102,11 @@ def numbers_of(
     in_part = 0
     columns: dict[Any, list[Array]] = {}
     for batch in told(progress, "reading", folder.scored, list(wanted)):
+        # A component may have any name, "answer" or "length" too: it has keys of its own.
         read: dict[Any, Array] = {
-            name: floats_of(batch[name]) for name in ("total", *folder.components)
+            ("component", name): floats_of(batch[name]) for name in folder.components
         }
+        read["total"] = floats_of(batch["total"])
         read["row id"] = array_of(batch["row_id"])
         read["group"] = groups.of(batch["group_id"])
         read["status"] = statuses.of(batch["status"])
@@ -130,7 +132,7 @@ def numbers_of(
         groups=whole.get("group", none.astype(np.int64)),
         group_names=groups.names,
         totals=whole.get("total", none),
-        values={name: whole.get(name, none) for name in folder.components},
+        values={name: whole.get(("component", name), none) for name in folder.components},
         statuses=whole.get("status", none.astype(np.int64)),
         status_names=statuses.names,
         lengths=whole.get("length", none.astype(np.int64)),

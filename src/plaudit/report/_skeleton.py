@@ -175,12 +175,13 @@ def number(value: float | None) -> str:
 def signed(value: float | None, is_share: bool = False) -> str:
     """By how much something rose or fell, for a person; of a share, in points of a percent.
 
-    >>> signed(0.25), signed(-0.125, is_share=True), signed(0.0), signed(None)
-    ('+0.25', '−12.5 pp', '0', '–')
+    >>> signed(0.25), signed(-0.125, is_share=True), signed(-1234), signed(0.0), signed(None)
+    ('+0.25', '−12.5 pp', '−1,234', '0', '–')
     """
     if value is None or value != value:
         return "–"
-    shown = f"{100 * value:+.1f} pp" if is_share else f"{value:+,.3g}"
+    plain = f"{value:+,.0f}" if abs(value) >= 1000 else f"{value:+.3g}"
+    shown = f"{100 * value:+.1f} pp" if is_share else plain
     if not re.search("[1-9]", shown):
         return "0 pp" if is_share else "0"
     return shown.replace("-", "−")

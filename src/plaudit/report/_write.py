@@ -1,6 +1,7 @@
 """One or two scored folders in, the files of their report out."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from plaudit.report._folder import Asked, Folder, rows_at
 from plaudit.report._progress import Progress
 from plaudit.report._sample import sample_of
 from plaudit.report._theme import Chart
+from plaudit.scoring import open_scored
 
 
 def write(
@@ -33,15 +35,23 @@ def write_comparison(
 ) -> Path:
     """Write the page and the charts of two runs into `out`; return the path of the page."""
     names = _compare.names_of(directories)
+    wanted = _correct_of_each(directories, asked)
     with bundling() as script:
         before, after = (
-            run_of(directory, asked, progress, name, prompts=True)
-            for directory, name in zip(directories, names, strict=True)
+            run_of(directory, of_run, progress, name, prompts=True)
+            for directory, of_run, name in zip(directories, wanted, names, strict=True)
         )
         comparison = _compare.comparison_of(before, after, rows)
         _write_charts(out, comparison.charts, progress)
         html = _compare.page_of(comparison, progress, script())
     return _write_page(out, html)
+
+
+def _correct_of_each(directories: tuple[Path, Path], asked: Asked) -> list[Asked]:
+    """What is asked of each run: only one of them may have the component that was named."""
+    has = [asked.correct in open_scored(directory).components for directory in directories]
+    either = any(has)  # if none has it, each is asked for it, and refuses
+    return [asked if found or not either else replace(asked, correct=None) for found in has]
 
 
 def _write_charts(out: Path, charts: list[Chart], progress: Progress) -> None:

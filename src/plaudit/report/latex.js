@@ -110,7 +110,7 @@ plaudit.latex = (() => {
       plain(at, at + before);
       const place = drawn(formula, text.slice(formula.from, formula.to));
       const isMarked = marks.some(([from, to]) => from < formula.to && to > formula.from);
-      made.append(isMarked ? plaudit.element("mark", {}, place) : place);
+      made.append(isMarked ? plaudit.element("mark", { className: formula.display ? "display" : "" }, place) : place);
       at = formula.to;
       if (formula.display) at += /^\s*/.exec(text.slice(at, at + LONGEST))[0].length;
     }
