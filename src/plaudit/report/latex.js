@@ -118,9 +118,9 @@ plaudit.latex = (() => {
     return made;
   }
 
-  // An answer or a gold: a formula even without signs around it, if it has a command in it.
+  // An answer or a gold: a formula even without signs around it, if it has a command or a power in it.
   function answerNodes(text, source = false) {
-    const bare = !source && available() && text.length <= LONGEST && /\\[a-zA-Z]/.test(text) && !/[$\n]|\\[[(]/.test(text);
+    const bare = !source && available() && text.length <= LONGEST && /\\[a-zA-Z]|\w\^[\w{]/.test(text) && !/[$\n]|\\[[(]/.test(text);
     if (!bare) return nodesOf(text, [], source);
     const made = document.createDocumentFragment();
     made.append(drawn({ tex: text, display: false }, text));
