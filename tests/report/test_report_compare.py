@@ -16,7 +16,7 @@ from scored_sample import (
     write_folder,
 )
 
-from plaudit.report import ReportError, _bundle, write_report
+from plaudit.report import ReportError, _bundle, _charts, write_report
 from plaudit.report._compare import comparison_of, measures_of, paired_rows, prompts_of
 from plaudit.report._content import run_of
 from plaudit.report._folder import Asked
@@ -119,8 +119,15 @@ def test_of_many_rows_those_beside_one_another_are_chosen(runs):
     assert {partner[place] for place in later} == set(earlier)
 
 
-def test_runs_may_have_other_components_columns_and_prompts(tmp_path, monkeypatch):
+@pytest.fixture
+def no_pictures(monkeypatch):
+    """Pages without the scripts and pictures of their charts, which other tests look at."""
     monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+    monkeypatch.setattr(_charts, "png_of", lambda chart: b"")
+
+
+@pytest.mark.usefixtures("no_pictures")
+def test_runs_may_have_other_components_columns_and_prompts(tmp_path):
     a = write_folder(tmp_path / "x" / "scored", math_rows(16), MATH)
     b = write_folder(tmp_path / "y" / "scored", [hostile_row(0, source="s")], ["accuracy_reward"])
     for pair in ((a, b), (b, a), (a, write_folder(tmp_path / "none", [], MATH))):
@@ -130,8 +137,8 @@ def test_runs_may_have_other_components_columns_and_prompts(tmp_path, monkeypatc
     assert data_of(write_report(a, b))["runs"] == ["x/scored", "y/scored"]
 
 
-def test_what_is_right_may_be_decided_by_a_component_of_one_run(tmp_path, monkeypatch):
-    monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+@pytest.mark.usefixtures("no_pictures")
+def test_what_is_right_may_be_decided_by_a_component_of_one_run(tmp_path):
     row = hostile_row(0, explanation=[reason("answer", 1.0, "equal")], answer=1.0)
     a = write_folder(tmp_path / "a", math_rows(8), MATH)
     b = write_folder(tmp_path / "b", [row], ["answer"])

@@ -9,6 +9,7 @@ import pytest
 from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
 from plaudit.report._folder import (
+    Asked,
     completion_text,
     open_folder,
     prompt_text,
@@ -174,3 +175,14 @@ def test_a_component_may_have_the_name_of_anything_else(tmp_path, name):
     assert numbers.values[name].tolist() == [0.25]
     assert numbers.right.tolist() == [1.0]
     assert name not in (folder.gold, folder.prompt, folder.step, folder.label, *folder.others)
+
+
+def test_a_column_that_a_part_lacks_is_not_used(tmp_path):
+    write_folder(tmp_path / "scored", [hostile_row(0, source="a", step=1)], ["accuracy_reward"])
+    write_folder(tmp_path / "more", [hostile_row(1, step=2)], ["accuracy_reward"])
+    (tmp_path / "more" / "part-00000.parquet").rename(tmp_path / "scored" / "part-00001.parquet")
+    folder = open_folder(tmp_path / "scored")
+    assert (folder.step, folder.others) == ("step", ("step",))
+    assert [row["step"] for _, row in rows_at(folder, np.arange(2), folder.others)] == [1, 2]
+    with pytest.raises(InputError, match="--by: .*scored has no column source"):
+        open_folder(tmp_path / "scored", Asked(by=("source",)))

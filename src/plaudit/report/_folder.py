@@ -92,7 +92,7 @@ def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
     if not scored.parts:
         raise InputError(f"{directory} has no part-*.parquet: `plaudit score` wrote no rows there")
     run, columns = scored.run, scored.columns(*NEEDED, *scored.components)
-    _check_explained(scored)
+    columns = _in_every_part(scored, columns)
     for option, names in (("by", asked.by), ("step", [asked.step]), ("label", [asked.label])):
         _check_columns(directory, columns, option, names)
     kinds = pq.read_schema(scored.parts[0])
@@ -178,16 +178,22 @@ def _are_short(values: set[Any]) -> bool:
     return all(len(str(value)) <= _SHORT for value in values)
 
 
-def _check_explained(scored: ScoredFolder) -> None:
-    """Raise if the run does not say which rows are right: values alone do not tell."""
+def _in_every_part(scored: ScoredFolder, columns: Sequence[str]) -> list[str]:
+    """The columns that every part has.
+
+    Raises if a part does not say which rows are right: values alone do not tell.
+    """
     for part in scored.parts:
-        kind = pq.read_schema(part).field("explanation").type
+        schema = pq.read_schema(part)
+        columns = [name for name in columns if name in schema.names]
+        kind = schema.field("explanation").type
         known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()
         if missing := sorted({"right", "gold_in_part"} - known):
             raise InputError(
                 f"{part} was written by an earlier version of plaudit: its explanations have no "
                 f"{' and no '.join(missing)}; score the table again, with --overwrite"
             )
+    return list(columns)
 
 
 def _column_of(argument: str, recipe: object) -> object:
