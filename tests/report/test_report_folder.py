@@ -184,5 +184,5 @@ def test_a_column_that_a_part_lacks_is_not_used(tmp_path):
     folder = open_folder(tmp_path / "scored")
     assert (folder.step, folder.others) == ("step", ("step",))
     assert [row["step"] for _, row in rows_at(folder, np.arange(2), folder.others)] == [1, 2]
-    with pytest.raises(InputError, match="--by: .*scored has no column source"):
+    with pytest.raises(InputError, match=r"--by: .*scored has no column source"):
         open_folder(tmp_path / "scored", Asked(by=("source",)))

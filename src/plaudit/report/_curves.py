@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from plaudit.report._content import Run
 from plaudit.report._line_chart import Line, line_chart
 from plaudit.report._parts import Curves, Part, share_of
-from plaudit.report._theme import Chart
+from plaudit.report._theme import Chart, Spec
 
 
 def curve_charts(runs: Sequence[Run]) -> list[Chart]:
@@ -16,16 +16,12 @@ def curve_charts(runs: Sequence[Run]) -> list[Chart]:
     charts = [Chart("steps-total", "Total", _chart(runs, step, "total", lambda p: p.total, True))]
     components = list(dict.fromkeys(name for run in runs for name in run.folder.components))
     if len(runs) == 1:
-        lines = [
-            line
-            for name in components
-            for line in _lines(runs, name, lambda part, name=name: part.means[name])  # type: ignore[misc]
-        ]
+        lines = [line for name in components for line in _lines(runs, name, _mean_of(name))]
         spec = line_chart(lines, x=step, y="mean")
         charts.append(Chart("steps-components", "Components", spec))
     else:
         for place, name in enumerate(components, 1):
-            spec = _chart(runs, step, name, lambda part, name=name: part.means.get(name))  # type: ignore[misc]
+            spec = _chart(runs, step, name, _mean_of(name))
             charts.append(Chart(f"steps-component-{place:02}", name, spec))
     if any(run.summary.correct for run in runs):
         spec = _chart(runs, step, "right", lambda p: share_of(p.right, p.decided), percent=True)
@@ -41,6 +37,10 @@ def curve_charts(runs: Sequence[Run]) -> list[Chart]:
     return charts
 
 
+def _mean_of(component: str) -> Callable[[Part], float | None]:
+    return lambda part: part.means.get(component)
+
+
 def _chart(
     runs: Sequence[Run],
     step: str,
@@ -48,7 +48,7 @@ def _chart(
     figure: Callable[[Part], float | None],
     band: bool = False,
     percent: bool = False,
-) -> dict[str, object]:
+) -> Spec:
     lines = _lines(runs, title, figure, band and len(runs) == 1)
     return line_chart(lines, x=step, y=title, percent=percent)
 
