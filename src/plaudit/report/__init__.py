@@ -80,7 +80,7 @@ def write_report(
     label: the column that says whether a row is right by a person, to see where the reward
         disagrees; default: `label`, if it can be read as right and wrong
     images: the folder that images may be read from; default: the folders of the inputs, and the
-        scored folder
+        scored folder; a report of two runs shows none
     progress: where to say how far it is if it takes long, such as sys.stderr; default: nowhere
 
     >>> import json, tempfile
