@@ -63,6 +63,22 @@ def test_the_same_completion_of_the_same_prompt_is_a_pair(tmp_path):
     assert (found.higher, found.lower, found.rose, found.fell) == (0, 0, [], [])
 
 
+@pytest.mark.parametrize("empty", ["", None], ids=["empty", "none"])
+def test_rows_without_a_prompt_are_matched_by_their_group(tmp_path, empty):
+    rows = [hostile_row(n, prompt=empty if n else "a", group_id=f"g{n}") for n in range(3)]
+    folders = [
+        write_folder(tmp_path / name, found, ["accuracy_reward"])
+        for name, found in (
+            ("a", rows),
+            ("b", [{**row, "row_id": n} for n, row in enumerate(rows[::-1])]),
+        )
+    ]
+    before, after = (run_of(f, Asked(), Progress(None), prompts=True) for f in folders)
+    pairs = set(zip(*(places.tolist() for places in paired_rows(before, after)), strict=True))
+    assert pairs == {(0, 2), (1, 1), (2, 0)}
+    assert prompts_of(before, after).both == 3
+
+
 def test_prompts_that_changed_are_those_of_plain_computation(runs):
     before, after = runs
     means = []

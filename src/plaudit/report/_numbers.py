@@ -119,7 +119,7 @@ def numbers_of(
         if labels:
             read["label"] = labels.of(batch[folder.label], read["row id"])
         if prompts:
-            read["prompt"] = _prompt_numbers(batch[prompt])
+            read["prompt"] = _prompt_numbers(batch[prompt], batch["group_id"])
         read |= {("split", name): codes.of(batch[name]) for name, codes in splits.items()}
         in_part += golds_in_part(explained)
         counts.update(statuses_of(explained))
@@ -178,13 +178,22 @@ def _as_text(column: pa.Array) -> pa.Array:
         return pa.array(texts, pa.string())
 
 
-def _prompt_numbers(column: pa.Array) -> Array:
-    """A number for each prompt that depends only on its text, so that two runs can be matched."""
-    if not pa.types.is_string(column.type):
-        return np.array([number_of_text(prompt_text(v)) for v in column.to_pylist()], np.int64)
-    encoded = column.fill_null("").dictionary_encode()
-    known = [number_of_text(prompt_text(text)) for text in encoded.dictionary.to_pylist()]
-    return np.array(known, np.int64)[array_of(encoded.indices)]
+def _prompt_numbers(column: pa.Array, groups: pa.Array) -> Array:
+    """A number for each prompt that depends only on its text, so that two runs can be matched.
+
+    A row without a prompt has that of its group.
+    """
+    if pa.types.is_string(column.type):
+        encoded = column.fill_null("").dictionary_encode()
+        texts, places = encoded.dictionary.to_pylist(), array_of(encoded.indices)
+    else:
+        texts, places = column.to_pylist(), np.arange(len(column))
+    known = [number_of_text(prompt_text(text)) for text in texts]
+    empty = [number for number, text in zip(known, texts, strict=True) if not prompt_text(text)]
+    numbers = np.array(known, np.int64)[places]
+    for place in np.flatnonzero(np.isin(numbers, empty)).tolist():
+        numbers[place] = number_of_text(f"group {groups[place]}")
+    return numbers
 
 
 def _token_counts(column: pa.Array) -> Array:
