@@ -1,5 +1,10 @@
-"""A browser without a window, and reports to look at."""
+"""A browser without a window: of each width, light and dark.
 
+Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
+"""
+
+import json
+import os
 import shutil
 import sys
 import time
@@ -15,6 +20,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "report"))
 # As root the sandbox cannot start; the rest keeps the browser itself off the network.
 FLAGS = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run
     --disable-background-networking --disable-component-update --disable-sync""".split()
+LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
+NETWORK = "Network.requestWillBeSent"
 NEEDED = "the browser tests need Debian's chromium and chromium-driver (apt-get install them)"
 
 
@@ -60,3 +67,44 @@ def wait_until(condition, seconds=20.0):
         assert time.monotonic() < end, "it did not come true in time"
         time.sleep(0.03)
     return found
+
+
+def name_of(look):
+    """The name of a look, for a test and for its pictures."""
+    return f"{look[0]}-{'dark' if look[1] else 'light'}"
+
+
+def assert_quiet(driver):
+    """Nothing was complained of, nothing was fetched, and no text became code."""
+    assert driver.get_log("browser") == []
+    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
+    requests = [m["params"] for m in messages if m["method"] == NETWORK]
+    # The browser may still be busy with the page that it starts with, which is not ours.
+    own = ("chrome:", "chrome-untrusted:")
+    sent = [r["request"]["url"] for r in requests if not r["documentURL"].startswith(own)]
+    assert sent
+    assert [url for url in sent if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert driver.execute_script("return window.broken") is None
+
+
+@pytest.fixture(scope="module", params=LOOKS, ids=name_of)
+def window(request, start):
+    """A browser of each look, one for all tests of a module."""
+    with start(*request.param) as driver:
+        driver.look = name_of(request.param)
+        yield driver
+
+
+@pytest.fixture
+def browser(window):
+    """The browser, in which a test may leave no complaint behind."""
+    yield window
+    assert_quiet(window)
+
+
+@pytest.fixture
+def shots(tmp_path):
+    """The folder of the screenshots."""
+    folder = Path(os.environ.get("PLAUDIT_SCREENSHOTS", tmp_path))
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder

@@ -1,25 +1,16 @@
-"""The report's page in a browser: as wide as a desk and as a phone, light and dark.
-
-Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
-"""
-
-import base64
-import json
-import os
-from pathlib import Path
+"""The report's page in a browser: as wide as a desk and as a phone, light and dark."""
 
 import pytest
+from report_pages import choose, column, every, found, one, show, whole_page
 from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reason, write_folder
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
 from plaudit.report import write_report
 
-from conftest import wait_until  # isort: skip
+from conftest import assert_quiet, wait_until  # isort: skip
 
 LONG = "<think>" + "First this, then that. " * 2000 + "</think> So it is \\boxed{77}."
-NETWORK = "Network.requestWillBeSent"
-LOOKS = [(1280, False), (1280, True), (390, False), (390, True)]
 
 
 def sums():
@@ -42,87 +33,6 @@ def pages(tmp_path_factory):
         "kites": write_report(write_folder(kites, box_rows(kites), ["iou_reward"])),
         "empty": write_report(write_folder(folder / "empty", [], MATH)),
     }
-
-
-@pytest.fixture(params=LOOKS, ids=lambda look: f"{look[0]}-{'dark' if look[1] else 'light'}")
-def browser(request, start):
-    width, dark = request.param
-    with start(width, dark) as driver:
-        driver.look = f"{width}-{'dark' if dark else 'light'}"
-        yield driver
-        assert_quiet(driver)
-
-
-@pytest.fixture
-def shots(tmp_path):
-    folder = Path(os.environ.get("PLAUDIT_SCREENSHOTS", tmp_path))
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
-
-
-def assert_quiet(driver):
-    """Nothing was complained of, nothing was fetched, and no text became code."""
-    assert driver.get_log("browser") == []
-    messages = [json.loads(entry["message"])["message"] for entry in driver.get_log("performance")]
-    requests = [m["params"] for m in messages if m["method"] == NETWORK]
-    # The browser may still be busy with the page that it starts with, which is not ours.
-    own = ("chrome:", "chrome-untrusted:")
-    sent = [r["request"]["url"] for r in requests if not r["documentURL"].startswith(own)]
-    assert sent
-    assert [url for url in sent if not url.startswith(("file:", "data:"))] == []
-    assert driver.execute_script("return window.broken") is None
-
-
-def show(driver, page):
-    driver.get_log("performance")  # what the browser did for itself, before
-    driver.get(page.as_uri())
-    wait_until(lambda: driver.execute_script("return 'ready' in document.documentElement.dataset"))
-
-
-def one(driver, selector):
-    return driver.find_element(By.CSS_SELECTOR, selector)
-
-
-def every(driver, selector):
-    return driver.find_elements(By.CSS_SELECTOR, selector)
-
-
-def found(driver):
-    """How many rows pass the filters."""
-    return int(one(driver, "#found").text.split()[0].replace(",", ""))
-
-
-def column(driver, title):
-    """What the visible cells of a column say, from the top."""
-    heads = [head.text.lower() for head in every(driver, "#table [role=columnheader]")]
-    place = heads.index(title) + 1
-    cells = driver.execute_script(
-        "return [...document.querySelectorAll('.body .tr')].map((row) => "
-        f"row.querySelector(':nth-child({place})').textContent)"
-    )
-    return [None if cell == "–" else float(cell.replace("−", "-")) for cell in cells]
-
-
-def choose(driver, name, value):
-    """Pick an option, or type into a field, as a person would."""
-    field = one(driver, f"#filters [name={name}]")
-    if field.tag_name == "select":
-        one(field, f"option[value='{value}']").click()
-    else:
-        field.clear()
-        field.send_keys(value)
-
-
-def whole_page(driver, file):
-    """A picture of all of the page, with every chart drawn."""
-    width, height = driver.execute_script(
-        "const page = document.documentElement; return [innerWidth, page.scrollHeight]"
-    )
-    size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 500}
-    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-    wait_until(lambda: all(every(chart, "svg") for chart in every(driver, ".chart")))
-    taken = driver.execute_cdp_cmd("Page.captureScreenshot", {"captureBeyondViewport": True})
-    file.write_bytes(base64.b64decode(taken["data"]))
 
 
 @pytest.mark.parametrize("name", ["sums", "kites", "empty"])
@@ -202,6 +112,8 @@ def test_a_row_opens_with_the_keyboard_and_marks_the_answer(browser, pages, shot
     wait_until(lambda: one(browser, "#row").is_displayed())
     browser.save_screenshot(str(shots / f"row-{browser.look}.png"))
     answer = one(browser, "#row mark").text
+    one(browser, "#source").click()
+    assert one(browser, "#row mark").text == answer
     assert f"\\boxed{{{answer}}}" in one(browser, "#row .completion").text
     assert one(browser, "#row .gold").text == answer
     assert len(every(browser, "#row .reason")) == 3

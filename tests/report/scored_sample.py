@@ -151,6 +151,33 @@ def math_row(dice, row, number, factors, skill, tokens):
     return found | ({"completion_ids": list(range(steps + 12))} if tokens else {})
 
 
+def run_rows(count, seed=0, skill=0.5, group=4, steps=10):
+    """A training run: rows with a step, a source, a level and a label, and formulas in their texts.
+
+    Runs with another seed have the same prompts and other completions.
+    """
+    dice = random.Random(seed)
+    for row in range(count):
+        number = row // group
+        step = 10 * (1 + row * steps // count)
+        a, b = 12 + number * 7 % 83, 12 + number * 11 % 79
+        chance = skill * (0.6 + 0.06 * step / steps) * (1.2 - 0.2 * (number % 3))
+        found = math_row(dice, row, number, (a, b), chance, False)
+        right = found["accuracy_reward"] == 1.0
+        text = (
+            f"We use $(x+y)^2 = x^2 + 2xy + y^2$, so\n\n\\[\\frac{{{a}}}{{2}} \\cdot 2 = {a}\\]\n\n"
+        )
+        yield found | {
+            "prompt": f"What is ${a} \\times {b}$? Put the answer into \\boxed{{}}.",
+            "completion": text + found["completion"],
+            "step": step,
+            "source": ["algebra", "arithmetic", "word problems"][number % 3],
+            "level": 1 + number % 5,
+            "label": right if dice.random() < 0.97 else not right,
+            "meta": {"id": f"problem-{number}", "tags": ["sum", "easy"]},
+        }
+
+
 def hostile_row(row_id=0, **changes):
     """A row whose every text tries to break the page."""
     why = reason("accuracy_reward", 0.0, "timeout", HOSTILE, HOSTILE, HOSTILE, HOSTILE)

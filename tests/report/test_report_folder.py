@@ -9,13 +9,14 @@ import pytest
 from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
 from plaudit.report._folder import (
+    Asked,
     completion_text,
-    numbers_of,
     open_folder,
     prompt_text,
     rejected_rows,
     rows_at,
 )
+from plaudit.report._numbers import numbers_of
 from plaudit.scoring import InputError
 
 
@@ -163,3 +164,25 @@ def test_prompts_of_several_messages_keep_their_roles():
     assert prompt_text(messages) == "system: \n\nuser: What is it?"
     assert prompt_text('[{"bbox_2d": [0, 0, 1, 1]}]') == '[{"bbox_2d": [0, 0, 1, 1]}]'
     assert completion_text([{"role": "assistant", "content": 4}]).startswith("[{")
+
+
+@pytest.mark.parametrize("name", "answer length group right label step prompt total_".split())
+def test_a_component_may_have_the_name_of_anything_else(tmp_path, name):
+    row = hostile_row(0, explanation=[reason(name, 0.25, "equal", "4", "4")], **{name: 0.25})
+    del row["solution"]
+    folder = open_folder(write_folder(tmp_path, [row], [name]))
+    numbers = numbers_of(folder, name)
+    assert numbers.values[name].tolist() == [0.25]
+    assert numbers.right.tolist() == [1.0]
+    assert name not in (folder.gold, folder.prompt, folder.step, folder.label, *folder.others)
+
+
+def test_a_column_that_a_part_lacks_is_not_used(tmp_path):
+    write_folder(tmp_path / "scored", [hostile_row(0, source="a", step=1)], ["accuracy_reward"])
+    write_folder(tmp_path / "more", [hostile_row(1, step=2)], ["accuracy_reward"])
+    (tmp_path / "more" / "part-00000.parquet").rename(tmp_path / "scored" / "part-00001.parquet")
+    folder = open_folder(tmp_path / "scored")
+    assert (folder.step, folder.others) == ("step", ("step",))
+    assert [row["step"] for _, row in rows_at(folder, np.arange(2), folder.others)] == [1, 2]
+    with pytest.raises(InputError, match=r"--by: .*scored has no column source"):
+        open_folder(tmp_path / "scored", Asked(by=("source",)))

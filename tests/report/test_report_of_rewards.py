@@ -11,7 +11,9 @@ from scored_sample import SMALL_BUNDLE
 
 from plaudit.recipes import Component, Recipe, load
 from plaudit.report import write_report
-from plaudit.report._folder import numbers_of, open_folder, right_component
+from plaudit.report._explained import right_component
+from plaudit.report._folder import open_folder
+from plaudit.report._numbers import numbers_of
 from plaudit.report._summary import summary_of
 from plaudit.scoring import score_table
 from plaudit.scoring._score_chunk import score_chunk

@@ -5,7 +5,8 @@ import pytest
 from scored_sample import MATH, hostile_row, math_rows, write_folder
 
 from plaudit.report import _sample
-from plaudit.report._folder import numbers_of, open_folder
+from plaudit.report._folder import open_folder
+from plaudit.report._numbers import numbers_of
 from plaudit.report._sample import cut, evenly_spaced, json_number, sample_of
 from plaudit.report._summary import summary_of
 

@@ -16,7 +16,8 @@ from PIL import Image, ImageDraw
 
 from plaudit import extract, images
 from plaudit.boxes import Corners, box_of, corners_of
-from plaudit.report._folder import IMAGE, Folder, Numbers
+from plaudit.report._folder import IMAGE, Folder
+from plaudit.report._numbers import Numbers
 from plaudit.report._pass_at_k import Array
 from plaudit.report._sample import evenly_spaced
 

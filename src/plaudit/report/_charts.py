@@ -5,7 +5,6 @@ come from a theme, light or dark.
 """
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
@@ -13,10 +12,8 @@ import vl_convert
 
 from plaudit.report._pass_at_k import AtK
 from plaudit.report._summary import Bin, LengthBin, Share, Summary
+from plaudit.report._theme import Chart, Spec, theme
 
-Spec = dict[str, Any]
-
-_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', 'DejaVu Sans', sans-serif"
 _PNG_WIDTH = 560
 _STATUS_COLOURS = {
     "equal": "#1f9d6b",
@@ -32,25 +29,12 @@ _STATUS_COLOURS = {
 _OTHER_STATUS = "#6b7280"
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
-    """A chart, the name of its file, and what it shows in a sentence.
-
-    filter: the component by which a click on a bar filters the rows; None: a click does nothing
-    """
-
-    name: str
-    title: str
-    spec: Spec
-    filter: str | None = None
-
-
 def charts_of(summary: Summary) -> list[Chart]:
     """Every chart for which there is data."""
     bins = {"total": summary.total_bins, **summary.bins}
     charts = [
         Chart(
-            _file_name(place, name),
+            f"component-{place:02}-{file_name(name)}" if place else "total",
             f"{name}: rows by value",
             histogram_chart(found),
             name if place else "total",
@@ -75,41 +59,9 @@ def charts_of(summary: Summary) -> list[Chart]:
     return charts
 
 
-def _file_name(place: int, name: str) -> str:
+def file_name(name: str) -> str:
     """A file name: the component's, without characters that a file system may not allow."""
-    plain = re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-") or "component"
-    return f"component-{place:02}-{plain}" if place else "total"
-
-
-def theme(dark: bool) -> Spec:
-    """The colours and fonts of every chart.
-
-    >>> theme(dark=True)["background"]
-    'transparent'
-    """
-    text, quiet, grid = (
-        ("#e6e9ef", "#9aa4b2", "#2b323d") if dark else ("#1c2430", "#5b6675", "#e6e9ee")
-    )
-    accent, second = ("#7aa7ff", "#f0a35e") if dark else ("#2f62d0", "#d9731a")
-    middle = "#232a35" if dark else "#f1f3f6"
-    axis: Spec = {"labelColor": quiet, "titleColor": quiet, "gridColor": grid, "domainColor": grid}
-    axis |= {"tickColor": grid, "labelFontSize": 11, "titleFontSize": 11, "titleFontWeight": 500}
-    return {
-        "background": "transparent",
-        "font": _FONT,
-        "view": {"stroke": None},
-        "axis": {**axis, "labelPadding": 5, "titlePadding": 8, "domain": False, "ticks": False},
-        "axisX": {"grid": False, "labelOverlap": True},
-        "legend": {"labelColor": text, "titleColor": quiet, "labelFontSize": 11, "orient": "top"},
-        "title": {"color": text, "anchor": "start", "fontSize": 14, "fontWeight": 600},
-        "mark": {"color": accent},
-        "bar": {"color": accent, "cornerRadiusEnd": 2},
-        "text": {"color": text, "fontSize": 11},
-        "range": {
-            "category": [accent, second],
-            "diverging": ["#d9731a", middle, "#2f62d0"],
-        },
-    }
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name)[:60].strip("-") or "component"
 
 
 def png_of(chart: Chart) -> bytes:
@@ -123,18 +75,18 @@ def png_of(chart: Chart) -> bytes:
 
 def histogram_chart(bins: list[Bin]) -> Spec:
     """One bar per bin; if there are few distinct values, one bar per value."""
-    rows = [{"low": b.low, "high": b.high, "rows": b.count, "value": _short(b.low)} for b in bins]
+    rows = [{"low": b.low, "high": b.high, "rows": b.count, "value": short(b.low)} for b in bins]
     tip = [alt.Tooltip("rows:Q", format=",")]
     axis = alt.Axis(tickCount=4, format="~s")
     y = alt.Y("rows:Q", title="rows", axis=axis, scale=alt.Scale(domainMin=0))
     if all(b.low == b.high for b in bins):
-        x = alt.X("value:O", title=None, sort=None, axis=_level())
+        x = alt.X("value:O", title=None, sort=None, axis=bars_axis())
         tip = [alt.Tooltip("value:O"), *tip]
-        return _spec(_chart(rows).mark_bar(size=26).encode(x=x, y=y, tooltip=tip), 150)
+        return spec_of(chart_of(rows).mark_bar(size=26).encode(x=x, y=y, tooltip=tip), 150)
     tip = [alt.Tooltip("low:Q", title="from"), alt.Tooltip("high:Q", title="to"), *tip]
     x = alt.X("low:Q", title=None, scale=alt.Scale(zero=False, nice=False))
-    bars = _chart(rows).mark_bar(x2Offset=-1)
-    return _spec(bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tip), 150)
+    bars = chart_of(rows).mark_bar(x2Offset=-1)
+    return spec_of(bars.encode(x=x, x2="high:Q", y=y, y2=alt.datum(0), tooltip=tip), 150)
 
 
 def shares_chart(shares: list[Share]) -> Spec:
@@ -151,16 +103,16 @@ def shares_chart(shares: list[Share]) -> Spec:
         domain=["right and wrong", "all right or all wrong"], range=["#4f7fd6", "#a3adba"]
     )
     bars = (
-        _chart(rows)
+        chart_of(rows)
         .mark_bar()
         .encode(
-            x=alt.X("share:O", sort=None, title="completions that are right", axis=_level()),
+            x=alt.X("share:O", sort=None, title="completions that are right", axis=bars_axis()),
             y=alt.Y("groups:Q", title="groups", axis=alt.Axis(tickCount=4, format="~s")),
             color=alt.Color("signal:N", title=None, scale=colours),
             tooltip=["share:O", alt.Tooltip("groups:Q", format=","), "signal:N"],
         )
     )
-    return _spec(bars, 200)
+    return spec_of(bars, 200)
 
 
 def at_k_chart(at_k: list[AtK]) -> Spec:
@@ -171,14 +123,16 @@ def at_k_chart(at_k: list[AtK]) -> Spec:
         for at in at_k
         if (value := getattr(at, of)) is not None
     ]
-    lines = _chart(rows).mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2.5)
+    lines = chart_of(rows).mark_line(
+        point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2.5
+    )
     encoded = lines.encode(
-        x=alt.X("k:O", title="k completions", axis=_level()),
+        x=alt.X("k:O", title="k completions", axis=bars_axis()),
         y=alt.Y("value:Q", title="right", scale=alt.Scale(domain=[0, 1]), axis=_percent()),
         color=alt.Color("measure:N", title=None, sort=None),
         tooltip=["measure:N", "k:O", alt.Tooltip("value:Q", format=".1%"), "groups:Q"],
     )
-    return _spec(encoded, 200)
+    return spec_of(encoded, 200)
 
 
 def length_chart(bins: list[LengthBin], unit: str) -> Spec:
@@ -202,13 +156,13 @@ def length_chart(bins: list[LengthBin], unit: str) -> Spec:
         *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "quarter", "three quarters")),
     ]
     band = (
-        _chart(rows)
+        chart_of(rows)
         .mark_area(opacity=0.18)
         .encode(x=x, y=alt.Y("quarter:Q", title="total"), y2="three quarters:Q")
     )
     point = alt.OverlayMarkDef(size=45, filled=True)
-    line = _chart(rows).mark_line(point=point, strokeWidth=2.5)
-    return _spec(alt.LayerChart(layer=[band, line.encode(x=x, y="mean:Q", tooltip=tip)]), 200)
+    line = chart_of(rows).mark_line(point=point, strokeWidth=2.5)
+    return spec_of(alt.LayerChart(layer=[band, line.encode(x=x, y="mean:Q", tooltip=tip)]), 200)
 
 
 def correlation_chart(names: list[str], matrix: list[list[float | None]]) -> Spec:
@@ -218,7 +172,7 @@ def correlation_chart(names: list[str], matrix: list[list[float | None]]) -> Spe
         for a, line in zip(names, matrix, strict=True)
         for b, r in zip(names, line, strict=True)
     ]
-    base = _chart(rows).encode(
+    base = chart_of(rows).encode(
         x=alt.X("a:N", sort=names, title=None, axis=_names(labelAngle=-35)),
         y=alt.Y("b:N", sort=names, title=None, axis=_names()),
         tooltip=["a:N", "b:N", alt.Tooltip("shown:N", title="correlation")],
@@ -229,7 +183,7 @@ def correlation_chart(names: list[str], matrix: list[list[float | None]]) -> Spe
     )
     strong = alt.when("abs(datum.r) > 0.5").then(alt.value("white"))
     texts = base.mark_text().encode(text="shown:N", color=strong)
-    return _spec(alt.LayerChart(layer=[squares, texts]), max(120, 34 * len(names)))
+    return spec_of(alt.LayerChart(layer=[squares, texts]), max(120, 34 * len(names)))
 
 
 def statuses_chart(counts: dict[tuple[str, str], int], components: list[str]) -> Spec:
@@ -242,7 +196,7 @@ def statuses_chart(counts: dict[tuple[str, str], int], components: list[str]) ->
     ]
     colours = [_STATUS_COLOURS.get(status, _OTHER_STATUS) for status in present]
     bars = (
-        _chart(rows)
+        chart_of(rows)
         .mark_bar(cornerRadius=0)
         .encode(
             x=alt.X("rows:Q", stack="normalize", title="rows", axis=_percent()),
@@ -257,14 +211,16 @@ def statuses_chart(counts: dict[tuple[str, str], int], components: list[str]) ->
             tooltip=["component:N", "status:N", alt.Tooltip("rows:Q", format=",")],
         )
     )
-    return _spec(bars, 34 * len({component for component, _ in counts}) + 20)
+    return spec_of(bars, 34 * len({component for component, _ in counts}) + 20)
 
 
-def _chart(rows: list[dict[str, Any]]) -> alt.Chart:
+def chart_of(rows: list[dict[str, Any]]) -> alt.Chart:
+    """A chart of rows, before its marks."""
     return alt.Chart(alt.InlineData(values=rows))
 
 
-def _level() -> alt.Axis:
+def bars_axis() -> alt.Axis:
+    """An axis whose labels are level."""
     return alt.Axis(labelAngle=0)
 
 
@@ -276,7 +232,7 @@ def _names(**more: Any) -> alt.Axis:
     return alt.Axis(labelLimit=130, labelOverlap=False, **more)
 
 
-def _spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
+def spec_of(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
     """The specification of a chart that is as wide as its place on the page."""
     spec: Spec = chart.properties(width="container", height=height).to_dict()
     spec.pop("config", None)  # the theme sets that
@@ -287,5 +243,6 @@ def _correlation_text(r: float | None) -> str:
     return "–" if r is None else f"{round(r, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no −0.00
 
 
-def _short(value: float) -> str:
-    return f"{value:.4g}"
+def short(value: float) -> str:
+    """A number for a label."""
+    return f"{value:.4g}".replace("-", "−")

@@ -1,13 +1,8 @@
-"""A scored folder in; the numbers of all its rows, and the texts of some, out.
-
-All numbers are held in memory, some hundred bytes per row; texts only of the rows that are asked
-for.
-"""
+"""A scored folder in; the names of its columns, and the texts of some rows, out."""
 
 import json
 import tomllib
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -15,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from plaudit.completions import text_of
 from plaudit.extract import json_items
-from plaudit.report._pass_at_k import NO_ANSWER, Array
+from plaudit.report._pass_at_k import Array
+from plaudit.report._progress import Progress, told
 from plaudit.scoring import InputError, ScoredFolder, open_scored
 
 TOKENS = "completion_ids"
@@ -30,9 +25,15 @@ IMAGE = "image_path"
 _COMPLETION = ("completion", "response", "output", "text")
 _PROMPT = ("prompt", "problem", "question", "query")
 _GOLD = ("solution", "answer", "gold", "ground_truth", "target")
+_STEP = ("step", "global_step", "training_step")
+_LABEL = ("label",)
 
-_NEEDED = ("row_id", "group_id", "total", "status", "explanation")
+NEEDED = ("row_id", "group_id", "total", "status", "explanation")
 _EXAMPLES = 20  # of rejected rows
+_SPLITS = 6  # columns that a report is split by without being asked to
+_VALUES = 20  # distinct values of such a column at most
+_SHORT = 60  # characters of such a value at most
+_PARTS = 16  # parts whose first rows are looked at to find such columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,28 @@ class RejectedRows:
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What is asked of a report; None or nothing: what the columns' names suggest.
+
+    correct: the component that decides which rows are right
+    by: columns to split the numbers by
+    step, label: the columns that hold the training step, and whether a person calls the row right
+    """
+
+    correct: str | None = None
+    by: tuple[str, ...] = ()
+    step: str | None = None
+    label: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Folder:
-    """A scored folder, checked, and the names of some of its columns; None if it has none."""
+    """A scored folder, checked, and the names of some of its columns; None if it has none.
+
+    by: the columns that the numbers are split by
+    others: the columns of the input that are shown only where a row is opened
+    unread: those of them that hold bytes, such as images, which are not shown
+    """
 
     scored: ScoredFolder
     completion: str | None
@@ -53,6 +74,11 @@ class Folder:
     gold: str | None
     tokens: str | None
     image: str | None
+    step: str | None
+    label: str | None
+    by: tuple[str, ...]
+    others: tuple[str, ...]
+    unread: tuple[str, ...]
 
     @property
     def components(self) -> tuple[str, ...]:
@@ -60,90 +86,114 @@ class Folder:
         return self.scored.components
 
 
-@dataclass(frozen=True, slots=True)
-class Numbers:
-    """The numbers of a run, with one entry per row; NaN stands for None.
-
-    groups, statuses: indices in group_names and in status_names
-    lengths: in `unit`: tokens if the run has them, else characters
-    right: 1 or 0 by the component that decides what is right; NaN if it does not say
-    answers: a number for each answer by the same component; equal answers have the same number
-    component_statuses: how many rows have a status, by (component, status)
-    golds_in_part: how many rows have a gold of which only a part was read
-    """
-
-    row_ids: Array
-    groups: Array
-    group_names: list[str]
-    totals: Array
-    values: dict[str, Array]
-    statuses: Array
-    status_names: list[str]
-    lengths: Array
-    unit: str
-    characters: Array
-    right: Array
-    answers: Array
-    component_statuses: dict[tuple[str, str], int]
-    golds_in_part: int
-
-
-def open_folder(directory: Path) -> Folder:
-    """The scored folder at a path; raises InputError if it is not one."""
-    scored = open_scored(directory)
+def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
+    """The scored folder at a path; raises InputError if it is not one, or lacks what is asked."""
+    scored, asked = open_scored(directory), asked or Asked()
     if not scored.parts:
         raise InputError(f"{directory} has no part-*.parquet: `plaudit score` wrote no rows there")
-    run, columns = scored.run, scored.columns(*_NEEDED, *scored.components)
-    _check_explained(scored)
+    run, columns = scored.run, scored.columns(*NEEDED, *scored.components)
+    columns = _in_every_part(scored, columns)
+    for option, names in (("by", asked.by), ("step", [asked.step]), ("label", [asked.label])):
+        _check_columns(directory, columns, option, names)
+    kinds = pq.read_schema(scored.parts[0])
 
     def first(*names: object) -> str | None:
-        return next((str(name) for name in names if name in columns), None)
+        """The first of these columns that is there, and is not one that scoring added."""
+        added = (*NEEDED, *scored.components)
+        return next((str(n) for n in names if n in columns and n not in added), None)
 
+    texts = {
+        "completion": first(run.get("completion_column"), *_COMPLETION),
+        "prompt": first(*_PROMPT),
+        "gold": first(_column_of("solution", run.get("recipe")), *_GOLD),
+    }
+    shown = {*NEEDED, *scored.components, *texts.values()}
+    others = [name for name in columns if name not in shown]
+    numeric = [name for name in _STEP if name in others and _is_number(kinds.field(name).type)]
+    if asked.step is not None and not _is_number(kinds.field(asked.step).type):
+        kind = kinds.field(asked.step).type
+        raise InputError(f"--step: column {asked.step} must hold numbers, but it holds {kind}")
+    step, label = first(asked.step, *numeric), first(asked.label, *_LABEL)
+    tokens, image = first(TOKENS), first(IMAGE)
+    known = {step, label, tokens, image}
     return Folder(
         scored,
-        completion=first(run.get("completion_column"), *_COMPLETION),
-        prompt=first(*_PROMPT),
-        gold=first(_column_of("solution", run.get("recipe")), *_GOLD),
-        tokens=first(TOKENS),
-        image=first(IMAGE),
+        completion=texts["completion"],
+        prompt=texts["prompt"],
+        gold=texts["gold"],
+        tokens=tokens,
+        image=image,
+        step=step,
+        label=label,
+        by=asked.by or _columns_to_split_by(scored, [name for name in others if name not in known]),
+        others=tuple(name for name in others if not _holds_bytes(kinds.field(name).type)),
+        unread=tuple(name for name in others if _holds_bytes(kinds.field(name).type)),
     )
 
 
-def _check_explained(scored: ScoredFolder) -> None:
-    """Raise if the run does not say which rows are right: values alone do not tell."""
+def _check_columns(
+    directory: Path, columns: Sequence[str], option: str, names: Sequence[str | None]
+) -> None:
+    for name in names:
+        if name is not None and name not in columns:
+            raise InputError(
+                f"--{option}: {directory} has no column {name}; it has {', '.join(columns)}"
+            )
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    if pa.types.is_struct(kind):
+        return any(_holds_bytes(kind.field(place).type) for place in range(kind.num_fields))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _holds_bytes(kind.value_type)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _columns_to_split_by(scored: ScoredFolder, columns: Sequence[str]) -> tuple[str, ...]:
+    """The columns that have a few short values, such as a dataset's name or a level."""
+    kinds = pq.read_schema(scored.parts[0])
+    names = [name for name in columns if _may_be_split_by(kinds.field(name).type)]
+    values: dict[str, set[Any]] = {name: set() for name in names}
+    every = max(1, len(scored.parts) // _PARTS)
+    for part in scored.parts[::every]:
+        with pq.ParquetFile(part) as file:
+            batch = next(file.iter_batches(1024, columns=names), None) if names else None
+        if batch is not None:
+            for name in names:
+                values[name] |= set(batch[name].unique().to_pylist())
+    few = [n for n in names if 2 <= len(values[n]) <= _VALUES and _are_short(values[n])]
+    return tuple(few[:_SPLITS])
+
+
+def _may_be_split_by(kind: pa.DataType) -> bool:
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_text or pa.types.is_boolean(kind) or pa.types.is_integer(kind))
+
+
+def _are_short(values: set[Any]) -> bool:
+    return all(len(str(value)) <= _SHORT for value in values)
+
+
+def _in_every_part(scored: ScoredFolder, columns: Sequence[str]) -> list[str]:
+    """The columns that every part has.
+
+    Raises if a part does not say which rows are right: values alone do not tell.
+    """
     for part in scored.parts:
-        kind = pq.read_schema(part).field("explanation").type
+        schema = pq.read_schema(part)
+        columns = [name for name in columns if name in schema.names]
+        kind = schema.field("explanation").type
         known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()
         if missing := sorted({"right", "gold_in_part"} - known):
             raise InputError(
                 f"{part} was written by an earlier version of plaudit: its explanations have no "
                 f"{' and no '.join(missing)}; score the table again, with --overwrite"
             )
-
-
-def right_component(folder: Folder, wanted: str | None) -> str | None:
-    """The component that says which rows are right; None if none does.
-
-    That is `wanted`, if given; else the first whose name contains "accuracy", else the first.
-    """
-    names = folder.components
-    if wanted is not None and wanted not in names:
-        raise InputError(f"no component is called {wanted!r}; the run has {', '.join(names)}")
-    saying: set[str] = set()
-    for _, batch in folder.scored.batches(["explanation"]):
-        entries = _explained(batch["explanation"]).entries
-        says = entries.filter(pc.is_valid(pc.struct_field(entries, "right")))
-        saying |= set(pc.struct_field(says, "component").unique().to_pylist())
-        if wanted in saying or (wanted is None and saying):
-            break
-    known = [name for name in names if name in saying]
-    if wanted is not None and wanted not in saying:
-        others = f"choose {' or '.join(known)}, or " if known else ""
-        raise InputError(
-            f"{wanted} does not say which rows are right: {others}add `right = 1.0` (the value "
-            "from which on a row is right) to it in the recipe, and score the table again"
-        )
-    return wanted or next((n for n in known if "accuracy" in n), known[0] if known else None)
+    return list(columns)
 
 
 def _column_of(argument: str, recipe: object) -> object:
@@ -179,99 +229,50 @@ def _rejected_example(line: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"reason": line.strip()[:500]}
 
 
-def numbers_of(folder: Folder, correct: str | None) -> Numbers:
-    """Read the numbers of every row; `correct` is the component that says what is right."""
-    completion, tokens = folder.completion, folder.tokens
-    wanted = [*_NEEDED, *folder.components, *filter(None, (completion, tokens))]
-    groups, statuses = _Codes(), _Codes()
-    counts: Counter[tuple[str, str]] = Counter()
-    in_part = 0
-    columns: dict[str, list[Array]] = {}
-    for _, batch in folder.scored.batches(wanted):
-        read = {name: _floats(batch[name]) for name in ("total", *folder.components)}
-        read["row id"] = _array(batch["row_id"])
-        read["group"] = groups.of(batch["group_id"])
-        read["status"] = statuses.of(batch["status"])
-        read["characters"] = _characters(batch[completion] if completion else None, len(batch))
-        read["length"] = _token_counts(batch[tokens]) if tokens else read["characters"]
-        explained = _explained(batch["explanation"])
-        read["right"], read["answer"] = _right_and_answers(explained, correct, len(batch))
-        in_part += _golds_in_part(explained)
-        counts.update(_statuses_of(explained))
-        for name, values in read.items():
-            columns.setdefault(name, []).append(values)
-    whole = {name: np.concatenate(chunks) for name, chunks in columns.items()}
-    none = np.zeros(0)
-    return Numbers(
-        row_ids=whole.get("row id", none.astype(np.int64)),
-        groups=whole.get("group", none.astype(np.int64)),
-        group_names=groups.names,
-        totals=whole.get("total", none),
-        values={name: whole.get(name, none) for name in folder.components},
-        statuses=whole.get("status", none.astype(np.int64)),
-        status_names=statuses.names,
-        lengths=whole.get("length", none.astype(np.int64)),
-        unit="tokens" if tokens else "characters",
-        characters=whole.get("characters", none.astype(np.int64)),
-        right=whole.get("right", none),
-        answers=whole.get("answer", none.astype(np.int64)),
-        component_statuses=dict(counts),
-        golds_in_part=in_part,
-    )
+def rows_at(
+    folder: Folder,
+    places: Array,
+    columns: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The rows at these places (indices over all parts), in order, each with its place.
 
-
-def rows_at(folder: Folder, places: Array) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The rows at these places (indices over all parts), in order, each with its place."""
-    texts = filter(None, (folder.completion, folder.prompt, folder.gold, folder.image))
-    wanted = list(dict.fromkeys([*_NEEDED, *folder.components, *texts]))
+    columns: the names of columns to read besides those that every row of a page needs
+    """
+    texts = filter(None, (folder.completion, folder.prompt, folder.gold))
+    wanted = list(dict.fromkeys([*NEEDED, *folder.components, *texts, *columns]))
     places = np.sort(places)
+    if not len(places):
+        return
     start = 0
-    for _, batch in folder.scored.batches(wanted):
+    for batch in told(progress, "taking rows for the page", folder.scored, wanted):
         inside = places[(places >= start) & (places < start + len(batch))]
-        for place, row in zip(
-            inside, batch.take(pa.array(inside - start)).to_pylist(), strict=True
-        ):
-            yield int(place), row
+        if len(inside):
+            rows = batch.take(pa.array(inside - start)).to_pylist()
+            for place, row in zip(inside, rows, strict=True):
+                yield int(place), row
         start += len(batch)
+        if start > places[-1]:
+            return
 
 
-class _Codes:
-    """Numbers for names, in the order of their first occurrence."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, int] = {}
-
-    def of(self, column: pa.Array) -> Array:
-        encoded = column.cast(pa.string()).fill_null("").dictionary_encode()
-        codes = [
-            self._known.setdefault(n, len(self._known)) for n in encoded.dictionary.to_pylist()
-        ]
-        return np.array(codes, np.int64)[_array(encoded.indices)]
-
-    @property
-    def names(self) -> list[str]:
-        return list(self._known)
-
-
-def _array(column: pa.Array) -> Array:
+def array_of(column: pa.Array) -> Array:
     values: Array = column.to_numpy(zero_copy_only=False)
     return values
 
 
-def _floats(column: pa.Array) -> Array:
-    return _array(column.cast(pa.float64()))
+def floats_of(column: pa.Array) -> Array:
+    return array_of(column.cast(pa.float64()))
 
 
-def _token_counts(column: pa.Array) -> Array:
-    return _array(pc.list_value_length(column).fill_null(0)).astype(np.int64)
+def number_of_text(text: str) -> int:
+    """A number that depends only on the words of a text, the same in every run.
 
-
-def _characters(column: pa.Array | None, rows: int) -> Array:
-    if column is None:
-        return np.zeros(rows, np.int64)
-    if pa.types.is_string(column.type) and not pc.any(pc.starts_with(column, "[{")).as_py():
-        return _array(pc.utf8_length(column).fill_null(0)).astype(np.int64)
-    return np.array([len(completion_text(value)) for value in column.to_pylist()], np.int64)
+    >>> number_of_text("It is  4.") == number_of_text("It is 4.")
+    True
+    """
+    digest = blake2b(" ".join(text.split()).encode("utf-8", "replace"), digest_size=7).digest()
+    return int.from_bytes(digest, "big")
 
 
 def completion_text(value: Any) -> str:
@@ -307,51 +308,3 @@ def _messages(value: Any) -> list[dict[str, Any]] | None:
         value = json_items(value)
     is_list = isinstance(value, list) and len(value) > 0
     return value if is_list and all(isinstance(m, dict) and "role" in m for m in value) else None
-
-
-@dataclass(frozen=True, slots=True)
-class _Explained:
-    """The explanations of a batch, flattened: one entry per row and component."""
-
-    rows: Array
-    entries: pa.StructArray
-
-
-def _explained(column: pa.ListArray) -> _Explained:
-    return _Explained(_array(pc.list_parent_indices(column)), pc.list_flatten(column))
-
-
-def _statuses_of(explained: _Explained) -> Counter[tuple[str, str]]:
-    names = [pc.struct_field(explained.entries, name) for name in ("component", "status")]
-    counted = pa.table(names, ["component", "status"]).group_by(["component", "status"])
-    found = counted.aggregate([([], "count_all")]).to_pylist()
-    return Counter({(str(row["component"]), str(row["status"])): row["count_all"] for row in found})
-
-
-def _golds_in_part(explained: _Explained) -> int:
-    marked = pc.fill_null(pc.struct_field(explained.entries, "gold_in_part"), False)
-    return len(np.unique(explained.rows[_array(marked)]))
-
-
-def _right_and_answers(
-    explained: _Explained, component: str | None, rows: int
-) -> tuple[Array, Array]:
-    """Whether each row is right, and a number for its answer; all right answers have number 1."""
-    right, answers = np.full(rows, np.nan), np.full(rows, NO_ANSWER, np.int64)
-    mine = pc.fill_null(pc.equal(pc.struct_field(explained.entries, "component"), component), False)
-    at = explained.rows[_array(mine)]
-    entries = explained.entries.filter(mine)
-    right[at] = _floats(pc.struct_field(entries, "right"))
-    texts = pc.struct_field(entries, "answer").dictionary_encode()
-    known = [_answer_number(text) for text in texts.dictionary.to_pylist()]
-    numbers = np.array(known or [NO_ANSWER], np.int64)
-    answers[at] = numbers[_array(texts.indices.fill_null(0))]
-    answers[at[_array(texts.is_null())]] = NO_ANSWER
-    answers[right == 1] = 1
-    return right, answers
-
-
-def _answer_number(answer: str) -> int:
-    """A number that depends only on the text, so that no text has to be kept; never 0 or 1."""
-    digest = blake2b(" ".join(answer.split()).encode("utf-8", "replace"), digest_size=7).digest()
-    return int.from_bytes(digest, "big") + 2

@@ -4,12 +4,13 @@ The same run gives the same rows: first those that the page refers to, then thos
 the others, evenly by total.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from plaudit.report._folder import Numbers
+from plaudit.report._numbers import Numbers
 from plaudit.report._pass_at_k import Array
 from plaudit.report._summary import Groups, Summary
 from plaudit.scores import STATUSES, TROUBLE
@@ -39,19 +40,28 @@ class Sample:
     examples: dict[str, list[int]]
 
 
-def sample_of(numbers: Numbers, summary: Summary, rows: int, pictured: list[int]) -> Sample:
-    """Choose `rows` rows; `pictured` are the places of rows that have a picture."""
+def sample_of(
+    numbers: Numbers,
+    summary: Summary,
+    rows: int,
+    wanted: Sequence[int],
+    full_text: int = FULL_TEXT,
+) -> Sample:
+    """Choose `rows` rows; `wanted` are the places of rows that come first.
+
+    full_text: characters of all completions that are shown in full
+    """
     groups = summary.groups
     hardest, contested = _hardest(groups), _contested(groups)
     examples = _examples(numbers)
     members = [_members(numbers, group) for group in dict.fromkeys([*hardest, *contested])]
     shown = [np.array(places, np.int64) for places in examples.values()]
     flat = np.flatnonzero(groups.without_signal & (groups.rows > 0))[:FLAT_GROUPS]
-    referenced = np.concatenate([pictured, *shown, *members, groups.first[flat]]).astype(np.int64)
+    referenced = np.concatenate([wanted, *shown, *members, groups.first[flat]]).astype(np.int64)
     order = _in_order(numbers, referenced, rows)
     return Sample(
         places=order,
-        full=_with_full_text(numbers.characters, order),
+        full=_with_full_text(numbers.characters, order, full_text),
         hardest=hardest,
         contested=contested,
         without_signal=flat.tolist(),
@@ -123,9 +133,9 @@ def _spread_out(pool: Array) -> Array:
     return pool[np.argsort(golden, kind="stable")]
 
 
-def _with_full_text(characters: Array, order: Array) -> set[int]:
+def _with_full_text(characters: Array, order: Array, full_text: int) -> set[int]:
     costs = np.minimum(characters[order], LONGEST)
-    return set(order[np.cumsum(costs) <= FULL_TEXT].tolist())
+    return set(order[np.cumsum(costs) <= full_text].tolist())
 
 
 def cut(text: str, most: int) -> tuple[str, int, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from plaudit.report._folder import Numbers
+from plaudit.report._numbers import Numbers
 from plaudit.report._pass_at_k import Array, AtK, at_k
 from plaudit.scores import TROUBLE
 
@@ -16,7 +16,7 @@ _FEW_VALUES = 12  # with at most so many distinct values, a histogram has a bar 
 _OF_EACH = 5  # if each has at least so many rows on average
 _BINS = 24
 _LENGTH_BINS = 16
-_SAME = 1e-9  # totals that differ by no more than this are equal: the rest is rounding
+SAME = 1e-9  # totals that differ by no more than this are equal: the rest is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,7 @@ class Groups:
     def without_signal(self) -> Array:
         """Whether a group's totals are all the same: GRPO learns nothing from it."""
         # NaN compares as False, so a group without totals is one as well.
-        return ~(self.high - self.low > _SAME)
+        return ~(self.high - self.low > SAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +326,7 @@ def _pearson(a: Array, b: Array) -> float | None:
     both = np.isfinite(a) & np.isfinite(b)
     a, b = a[both], b[both]
     with np.errstate(over="ignore", invalid="ignore"):
-        if len(a) < 2 or np.ptp(a) <= _SAME or np.ptp(b) <= _SAME:
+        if len(a) < 2 or np.ptp(a) <= SAME or np.ptp(b) <= SAME:
             return None
         value = float(np.corrcoef(a, b)[0, 1])
     return round(value, 12) if np.isfinite(value) else None

@@ -1,68 +1,7 @@
-"use strict";
-// The page's own script: draws the charts, and shows the table of rows.
+// The table of rows: filtered, sorted, opened, downloaded.
 // Whatever a model wrote goes into the page as text alone, by textContent.
 (() => {
-  const one = (selector, within = document) => within.querySelector(selector);
-  const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const json = (id) => JSON.parse(document.getElementById(id).textContent);
-
-  function element(tag, properties = {}, ...children) {
-    const made = Object.assign(document.createElement(tag), properties);
-    made.append(...children.filter((child) => child !== null));
-    return made;
-  }
-
-  const digits = new Intl.NumberFormat("en", { maximumSignificantDigits: 4 });
-  const shown = (value) => (value === null ? "–" : digits.format(value).replace("-", "−"));
-  const counted = (count) => count.toLocaleString("en");
-
-  // --- charts ----------------------------------------------------------------------------------
-
-  const specs = json("specs");
-  const themes = json("themes");
-  const dark = matchMedia("(prefers-color-scheme: dark)");
-  const views = new Map();
-
-  async function draw(chart) {
-    const place = one(`.chart[data-chart="${CSS.escape(chart.name)}"]`);
-    if (!place) return;
-    views.get(chart.name)?.finalize();
-    const spec = structuredClone(chart.spec);
-    const legend = spec.encoding?.color?.legend;
-    if (legend?.columns && place.clientWidth < 420) legend.columns = 2;
-    const drawn = await vegaEmbed(place, spec, {
-      actions: false,
-      ast: true, // expressions are interpreted: the page's policy forbids eval
-      config: themes[dark.matches ? "dark" : "light"],
-      defaultStyle: false,
-      renderer: "svg",
-      tooltip: { disableDefaultStyle: true },
-    });
-    views.set(chart.name, drawn);
-    if (chart.filter) {
-      place.dataset.clicks = "";
-      drawn.view.addEventListener("click", (event, item) => {
-        if (item?.datum?.low !== undefined) showRows({ component: chart.filter, low: item.datum.low, high: item.datum.high });
-      });
-    }
-  }
-
-  // Charts are drawn when they come near the window: a long page is there at once.
-  function drawCharts() {
-    const byName = new Map(specs.map((chart) => [chart.name, chart]));
-    const near = new IntersectionObserver(
-      (entries) => {
-        for (const entry of entries.filter((found) => found.isIntersecting)) {
-          near.unobserve(entry.target);
-          draw(byName.get(entry.target.dataset.chart));
-        }
-      },
-      { rootMargin: "600px" },
-    );
-    all(".chart").forEach((place) => near.observe(place));
-    dark.addEventListener("change", () => specs.filter((chart) => views.has(chart.name)).forEach(draw));
-    addEventListener("beforeprint", () => specs.filter((chart) => !views.has(chart.name)).forEach(draw));
-  }
+  const { one, element, shown, counted, unpacked } = plaudit;
 
   // --- the rows --------------------------------------------------------------------------------
 
@@ -79,14 +18,9 @@
   let sort = { key: "id", down: false };
   let current = 0; // the place in `order` that the keyboard is at
   let texts = null; // each row in lower case, to search in
-
-  async function unpacked(id) {
-    const source = document.getElementById(id);
-    const bytes = Uint8Array.from(atob(source.textContent), (letter) => letter.charCodeAt(0));
-    source.remove();
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return JSON.parse(await new Response(stream).text());
-  }
+  let onlyPrompt = null; // the prompt whose rows alone are shown
+  let rowWindow = null;
+  let resetting = 0;
 
   const string = (place) => (place === null ? "" : data.strings[place]);
   const textOf = (row) => (Array.isArray(data.text[row]) ? data.text[row][0] + " … " + data.text[row][2] : data.text[row]);
@@ -97,22 +31,33 @@
     return reason ? string(reason[4]) : "";
   }
 
+  // A value of another column, to sort by: as a number if it is one.
+  function sortable(place) {
+    const text = string(place);
+    return text.trim() !== "" && !isNaN(text) ? Number(text) : text;
+  }
+
   function tableColumns() {
     const narrow = innerWidth <= 760;
     const values = data.components.map((name, place) => ({
       key: name, title: name, short: name.replace(/_reward$/, ""), width: "minmax(4.5rem, 7.6rem)", number: true, wide: true, value: (row) => data.values[place][row],
     }));
     const shownValues = values.slice(0, 4).map((column) => column.key);
+    const run = { key: "run", title: "run", width: narrow ? "4.6rem" : "minmax(4.5rem, 8rem)", value: (row) => data.runs[data.run[row]] };
+    const label = { key: "label", title: "label", width: "3.4rem", number: true, wide: true, value: (row) => data.label[row] };
     const found = [
+      ...(data.runs.length > 1 ? [run] : []),
       { key: "id", title: "row", width: "4.2rem", number: true, wide: true, value: (row) => data.id[row] },
-      { key: "total", title: "total", width: narrow ? "3.2rem" : "4.2rem", number: true, value: (row) => data.total[row] },
+      { key: "total", title: "total", width: narrow ? "4.9rem" : "5rem", number: true, value: (row) => data.total[row] },
       ...values,
+      ...(data.label.some((value) => value !== null) ? [label] : []),
       { key: "status", title: "status", width: narrow ? "5.4rem" : "5.6rem", value: (row) => string(data.status[row]), cell: (row) => status(string(data.status[row])) },
       { key: "answer", title: "answer", width: narrow ? "1fr" : "minmax(5rem, 1fr)", value: (row) => data.answer[row] },
       { key: "prompt", title: "prompt", width: "minmax(7rem, 2fr)", wide: true, value: (row) => string(data.prompt[row]) },
       { key: "length", title: "length", width: "4.2rem", number: true, wide: true, value: (row) => data.length[row] },
       { key: "group", title: "group", wide: true, hidden: true, value: (row) => string(data.group[row]) },
       { key: "completion", title: "completion", hidden: true, value: textOf },
+      ...data.columns.map((name, place) => ({ key: `column ${name}`, title: name, hidden: true, value: (row) => sortable(data.others[row][place]) })),
     ];
     for (const column of found) {
       column.hidden ||= (narrow && column.wide) || (values.includes(column) && !shownValues.includes(column.key));
@@ -174,7 +119,8 @@
     spacer.style.height = `${order.length * ROW}px`;
     body.style.height = `${Math.min(order.length * ROW, Math.min(560, innerHeight * 0.7)) || ROW}px`;
     grid.setAttribute("aria-rowcount", order.length + 1);
-    one("#found").textContent = `${counted(order.length)} of ${counted(data.id.length)} ${data.id.length === 1 ? "row" : "rows"}`;
+    one("#found").textContent = `${counted(order.length)} of ${counted(data.id.length)} ${data.id.length === 1 ? "row" : "rows"}${onlyPrompt === null ? "" : ", of one prompt"}`;
+    one("#csv").disabled = !order.length;
     drawBody();
     // The head has no scroll bar, and its columns stand over the body's all the same.
     one(".head", grid).style.marginRight = `${body.offsetWidth - body.clientWidth}px`;
@@ -197,6 +143,7 @@
       if (x === y) return a - b;
       if (x === null || x === "") return 1;
       if (y === null || y === "") return -1;
+      if (typeof x !== typeof y) return typeof x === "number" ? -sign : sign;
       return x < y ? -sign : sign;
     });
   }
@@ -204,6 +151,22 @@
   function searched(row) {
     const reasons = data.reasons[row].flatMap((reason) => [reason[4], reason[5], reason[6]].map(string));
     return [string(data.prompt[row]), textOf(row), string(data.gold[row]), ...reasons].join("\n").toLowerCase();
+  }
+
+  // Whether the total of a row rose from the first run to the second.
+  function changeOf(row) {
+    const beside = data.pair[row];
+    if (beside === null) return "alone";
+    const [earlier, later] = data.run[row] === 0 ? [row, beside] : [beside, row];
+    const [a, b] = [data.total[earlier], data.total[later]];
+    if (a === null || b === null) return a === b ? "same" : "";
+    return Math.abs(b - a) <= ROUNDED ? "same" : b > a ? "higher" : "lower";
+  }
+
+  function agreementOf(row) {
+    const [right, label] = [data.right[row], data.label[row]];
+    if (right === null || label === null) return "";
+    return right === label ? "agree" : right === 1 ? "paid" : "refused";
   }
 
   function filterRows() {
@@ -217,12 +180,19 @@
     const exact = data.group.some((found) => string(found).toLowerCase() === group);
     const inGroup = (name) => (exact ? name === group : name.includes(group));
     if (text) texts ??= data.id.map((_, row) => searched(row));
+    const column = data.columns.indexOf(asked.column);
+    const wanted = column < 0 ? "" : asked.value.trim().toLowerCase();
     order = [];
     for (let row = 0; row < data.id.length; row++) {
       const value = values[row];
       if (asked.status && string(data.status[row]) !== asked.status) continue;
       if (group && !inGroup(string(data.group[row]).toLowerCase())) continue;
       if ((low !== null || high !== null) && (value === null || value < (low ?? -Infinity) - ROUNDED || value > (high ?? Infinity) + ROUNDED)) continue;
+      if (wanted && string(data.others[row][column]).toLowerCase() !== wanted) continue;
+      if (asked.run && String(data.run[row]) !== asked.run) continue;
+      if (asked.change && changeOf(row) !== asked.change) continue;
+      if (asked.agreement && agreementOf(row) !== asked.agreement) continue;
+      if (onlyPrompt !== null && data.prompt[row] !== onlyPrompt) continue;
       if (text && !texts[row].includes(text)) continue;
       order.push(row);
     }
@@ -232,103 +202,35 @@
   }
 
   // From a chart or a list: only these rows, and there.
-  function showRows(asked) {
+  function showRows(asked, prompt = null) {
     if (!data) return;
     filters.reset();
+    clearTimeout(resetting);
+    onlyPrompt = prompt;
     for (const [name, value] of Object.entries(asked)) filters.elements[name].value = value;
     filterRows();
     one("#rows").scrollIntoView();
   }
 
-  // --- one row ---------------------------------------------------------------------------------
+  // --- what people do --------------------------------------------------------------------------
 
-  const dialog = one("#row");
-
-  // Where an answer stands in a text: verbatim, the last time; else but for case; else <answer>.
-  function spanOf(answer, text) {
-    if (!answer) return null;
-    let at = text.lastIndexOf(answer);
-    if (at >= 0) return [at, at + answer.length];
-    at = text.toLowerCase().lastIndexOf(answer.toLowerCase());
-    if (at >= 0) return [at, at + answer.length];
-    const close = text.lastIndexOf("</answer>");
-    const open = text.lastIndexOf("<answer>", close);
-    return close > 0 && open >= 0 ? [open + "<answer>".length, close] : null;
-  }
-
-  function marked(text, answers) {
-    const spans = answers.map((answer) => spanOf(answer, text)).filter(Boolean).sort((a, b) => a[0] - b[0] || b[1] - a[1]);
-    const made = document.createDocumentFragment();
-    let end = 0;
-    for (const [from, to] of spans) {
-      if (from < end || to <= from) continue;
-      made.append(text.slice(end, from), element("mark", { textContent: text.slice(from, to) }));
-      end = to;
-    }
-    made.append(text.slice(end));
-    return made;
-  }
-
-  // Of a text that was cut, the end is searched first: that is where the answer is.
-  function completionOf(row, answers) {
-    const text = data.text[row];
-    if (!Array.isArray(text)) return element("pre", { className: "completion" }, marked(text, answers));
-    const [head, leftOut, tail] = text;
-    const inTail = answers.filter((answer) => spanOf(answer, tail));
-    const inHead = answers.filter((answer) => !inTail.includes(answer));
-    const gap = element("span", { className: "left-out", textContent: `… ${counted(leftOut)} characters left out of this page …` });
-    return element("pre", { className: "completion" }, marked(head, inHead), gap, marked(tail, inTail));
-  }
-
-  function reasonOf([value, component, state, method, answer, gold, why, ungated]) {
-    const facts = [["answer", answer], ["gold", gold], ["by", method]].filter(([, text]) => text !== null && string(text) !== "");
-    return element(
-      "div",
-      { className: "reason" },
-      element("b", { textContent: shown(value) }),
-      ` ${string(component)} ${ungated === null ? "" : `(${shown(ungated)} without its gate) `}`,
-      status(string(state)),
-      element("p", { textContent: string(why) }),
-      element("p", { className: "facts", textContent: facts.map(([name, text]) => `${name} ${string(text)}`).join(" · ") }),
-    );
-  }
-
-  function detailOf(row) {
-    const answers = [...new Set(data.reasons[row].map((reason) => string(reason[4])).filter(Boolean))];
-    const parts = [
-      element("h3", { textContent: "Prompt" }),
-      element("pre", { className: "prompt", textContent: string(data.prompt[row]) || "(none)" }),
-      element("h3", { textContent: answers.length ? "Completion, with the extracted answer marked" : "Completion; no answer was read in it" }),
-      completionOf(row, answers),
-    ];
-    if (data.gold[row] !== null) {
-      parts.push(element("h3", { textContent: "Gold" }), element("pre", { className: "gold", textContent: string(data.gold[row]) }));
-    }
-    parts.push(element("h3", { textContent: "Why" }), ...data.reasons[row].map(reasonOf));
-    return parts;
-  }
-
-  function open(row) {
-    const total = shown(data.total[row]);
-    one("#row-title").textContent = `Row ${data.id[row]} · total ${total} · group ${string(data.group[row])}`;
-    one("#detail").replaceChildren(...detailOf(row));
-    dialog.dataset.row = row;
-    const place = order.indexOf(row);
-    one("#previous").disabled = place <= 0;
-    one("#next").disabled = place < 0 || place >= order.length - 1;
-    if (!dialog.open) dialog.showModal();
-    dialog.scrollTop = 0;
-  }
+  const open = (row) => rowWindow.open(row, order);
 
   function step(by) {
-    const place = order.indexOf(Number(dialog.dataset.row)) + by;
+    const place = order.indexOf(Number(rowWindow.dialog.dataset.row)) + by;
     if (place >= 0 && place < order.length) {
       current = place;
       open(order[place]);
     }
   }
 
-  // --- what people do --------------------------------------------------------------------------
+  // The row that the page's address names, so that a link can be sent to somebody.
+  function openNamed() {
+    const row = rowWindow.named();
+    if (row === null) return;
+    if (row >= 0) open(row);
+    else one("#found").textContent = "The row of this link is not on this page, which holds a sample of the rows.";
+  }
 
   function moveTo(place) {
     current = Math.max(0, Math.min(order.length - 1, place));
@@ -382,25 +284,64 @@
       const [key, way] = event.target.value.split(/ (?=up$|down$)/);
       sortBy(key, way === "down");
     });
-    filters.addEventListener("reset", () => setTimeout(filterRows));
+    filters.addEventListener("reset", () => {
+      onlyPrompt = null;
+      resetting = setTimeout(filterRows); // once the fields are empty
+    });
+    filters.elements.column?.addEventListener("change", fillValues);
+    one("#csv").addEventListener("click", () => plaudit.download("rows.csv", plaudit.csvOf(csvColumns(), order)));
+    addEventListener("hashchange", openNamed);
     filters.addEventListener("submit", (event) => event.preventDefault());
     document.addEventListener("click", (event) => {
-      const found = event.target.closest("[data-row], [data-group], [data-status], [data-text]");
-      if (!found || found === dialog || found.closest("dialog")) return;
-      if (found.dataset.group !== undefined) showRows({ group: found.dataset.group });
-      else if (found.dataset.status !== undefined) showRows({ status: found.dataset.status });
-      else if (found.dataset.text !== undefined) showRows({ text: found.dataset.text });
-      else if (data && data.id.includes(Number(found.dataset.row))) open(data.id.indexOf(Number(found.dataset.row)));
+      const found = event.target.closest("[data-row], [data-group], [data-status], [data-text], [data-column], [data-agreement], [data-prompt]");
+      if (!found || !data || found.closest("dialog")) return;
+      const { row, run, group, status: state, text, column, value, agreement, prompt: promptOf } = found.dataset;
+      const place = (id, which) => data.id.findIndex((other, at) => other === Number(id) && data.run[at] === which);
+      if (group !== undefined) showRows({ group });
+      else if (state !== undefined) showRows({ status: state });
+      else if (text !== undefined) showRows({ text });
+      else if (column !== undefined) showRows({ column, value });
+      else if (agreement !== undefined) showRows({ agreement });
+      else if (promptOf !== undefined) showRows({}, data.prompt[place(promptOf, 1)] ?? null);
+      else if (place(row, Number(run ?? 0)) >= 0) open(place(row, Number(run ?? 0)));
     });
-    one("#close").addEventListener("click", () => dialog.close());
     one("#previous").addEventListener("click", () => step(-1));
     one("#next").addEventListener("click", () => step(1));
-    dialog.addEventListener("click", (event) => event.target === dialog && dialog.close());
-    dialog.addEventListener("keydown", (event) => {
+    rowWindow.dialog.addEventListener("keydown", (event) => {
       if (event.key === "ArrowLeft") step(-1);
       if (event.key === "ArrowRight") step(1);
     });
     addEventListener("resize", drawTable);
+  }
+
+  // What the filter by a column offers: its values on this page, the most frequent first.
+  function fillValues() {
+    const column = data.columns.indexOf(filters.elements.column.value);
+    const counts = new Map();
+    if (column >= 0) for (const others of data.others) counts.set(others[column], (counts.get(others[column]) ?? 0) + 1);
+    const often = [...counts].filter(([place]) => place !== null).sort((a, b) => b[1] - a[1]).slice(0, 100);
+    one("#values").replaceChildren(...often.map(([place]) => element("option", { value: string(place) })));
+  }
+
+  // The columns of the table as a file: title and value of a row.
+  function csvColumns() {
+    const of = (name) => (row) => (data[name][row] === null ? null : string(data[name][row]));
+    const joined = (row) => data.reasons[row].map((reason) => `${string(reason[1])}: ${string(reason[6])}`).join("\n");
+    return [
+      ...(data.runs.length > 1 ? [["run", (row) => data.runs[data.run[row]]]] : []),
+      ["row_id", (row) => data.id[row]],
+      ["group_id", of("group")],
+      ["total", (row) => data.total[row]],
+      ...data.components.map((name, place) => [name, (row) => data.values[place][row]]),
+      ["status", of("status")],
+      ["right", (row) => data.right[row]],
+      ["answer", (row) => data.answer[row]],
+      ["gold", of("gold")],
+      ["prompt", of("prompt")],
+      ["completion", textOf],
+      ["why", joined],
+      ...data.columns.map((name, place) => [name, (row) => (data.others[row][place] === null ? null : string(data.others[row][place]))]),
+    ];
   }
 
   function fillChoices() {
@@ -414,15 +355,19 @@
   }
 
   async function main() {
-    drawCharts();
+    plaudit.onClick(({ filter }, { low, high }) => low !== undefined && showRows({ component: filter, low, high }));
+    plaudit.drawCharts();
+    for (const place of plaudit.all(".formulas")) place.replaceChildren(plaudit.latex.nodesOf(place.textContent));
     data = await unpacked("data");
     // By rows, as they were written; by components is how they are asked for.
     data.values = data.components.map((_, place) => data.values.map((row) => row[place]));
     data.answer = data.id.map((_, row) => answerOf(row));
     columns = tableColumns();
+    rowWindow = plaudit.rowWindow({ data, string, status });
     fillChoices();
     listen();
     filterRows();
+    openNamed();
     document.documentElement.dataset.ready = "";
   }
 

@@ -1,0 +1,168 @@
+"""Lines over a number, such as a step, in; a Vega-Lite specification of their chart out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from plaudit.report._theme import Spec
+
+_DOTS = 40  # a line of more points has none drawn: they would hide it
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a chart: a name, where its points are, and perhaps a band around it.
+
+    x, y: as long as each other; None in y leaves a gap
+    low, high: the edges of the band, such as quartiles; None: no band
+    dashed: whether the line is dashed, such as that of a run to compare with
+
+    >>> Line("total", [1, 2], [0.25, 0.5], low=[0.0, 0.25], high=[0.5, 1.0]).name
+    'total'
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float | None]
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
+    dashed: bool = False
+
+
+def line_chart(
+    lines: Sequence[Line],
+    *,
+    x: str = "step",
+    y: str = "",
+    percent: bool = False,
+    height: int = 200,
+    band: str = "middle half",
+) -> Spec:
+    """The specification of a chart of lines, as wide as its place on the page.
+
+    x, y: the titles of the axes; an empty one is left out
+    percent: whether values are shares, shown as percentages from 0% on, up to 100% unless all
+        are small
+    height: of the chart without its legend, in pixels
+    band: what the edges of a band are, for the tooltip
+
+    >>> spec = line_chart([Line("a", [1, 2], [0.5, 1]), Line("b", [1, 2], [1, None])], y="total")
+    >>> spec["data"]["values"][0]
+    {'line': 'a', 'x': 1.0, 'y': 0.5}
+    >>> len(spec["layer"]), spec["width"]
+    (2, 'container')
+    """
+    for line in lines:
+        _check(line)
+    scale = _share_scale(lines) if percent else {"zero": False, "nice": True}
+    axis = {"format": "~%" if percent else ",.4~r", "tickCount": 5}
+    across: Spec = {"field": "x", "type": "quantitative", "title": x or None}
+    across |= {"scale": {"zero": False, "nice": False, "padding": 8}}
+    across |= {"axis": {"format": "~s", "tickMinStep": 1, "tickCount": 6}}
+    up: Spec = {"field": "y", "type": "quantitative", "title": y or None, "scale": scale}
+    banded = any(line.low is not None for line in lines)
+    spec: Spec = {
+        "data": {"values": [point for line in lines for point in _points(line)]},
+        "encoding": {"x": across, "color": _colour(lines)},
+        "layer": [
+            *([_band()] if banded else []),
+            {
+                "mark": {"type": "line", "strokeWidth": 2.5, "strokeJoin": "round"},
+                "encoding": {"y": {**up, "axis": axis}, **_dashes(lines)},
+            },
+            {
+                # Where points are many they are not seen, but they still tell their values.
+                "mark": {"type": "point", "filled": True, **_dots(lines)},
+                "encoding": {"y": up, "tooltip": _tooltip(lines, x, y, percent, band, banded)},
+            },
+        ],
+    }
+    return spec | {
+        "width": "container",
+        "height": height,
+        "autosize": {"type": "fit-x", "contains": "padding"},
+    }
+
+
+def _check(line: Line) -> None:
+    for name in ("y", "low", "high"):
+        values = getattr(line, name)
+        if values is not None and len(values) != len(line.x):
+            raise ValueError(
+                f"line {line.name!r}: {name} must have as many entries as x: "
+                f"{len(line.x)} expected, {len(values)} found"
+            )
+    if (line.low is None) != (line.high is None):
+        raise ValueError(f"line {line.name!r}: low and high go together")
+
+
+def _share_scale(lines: Sequence[Line]) -> Spec:
+    highest = max((y for line in lines for y in line.y if y is not None and y == y), default=1.0)
+    return {"domain": [0, 1 if highest > 0.4 else max(0.02, round(1.25 * highest, 3))]}
+
+
+def _points(line: Line) -> list[Spec]:
+    found: list[Spec] = []
+    for place, (x, y) in enumerate(zip(line.x, line.y, strict=True)):
+        point: Spec = {"line": line.name, "x": float(x), "y": _number(y)}
+        if line.low is not None and line.high is not None:
+            point |= {"low": _number(line.low[place]), "high": _number(line.high[place])}
+        found.append(point)
+    return found
+
+
+def _number(value: float | None) -> float | None:
+    """Rounded, since a page needs no more; None for what is no number."""
+    return None if value is None or value != value else round(float(value), 6)
+
+
+def _colour(lines: Sequence[Line]) -> Spec:
+    names = list(dict.fromkeys(line.name for line in lines))
+    legend: Spec = {"columns": 4, "labelLimit": 220, "symbolType": "stroke"}
+    legend |= {"symbolStrokeWidth": 3, "symbolOpacity": 1}
+    return {
+        "field": "line",
+        "type": "nominal",
+        "title": None,
+        "sort": None,
+        "scale": {"domain": names},
+        "legend": legend if len(names) > 1 else None,
+    }
+
+
+def _band() -> Spec:
+    edges: Spec = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+    return {"mark": {"type": "area", "opacity": 0.18}, "encoding": edges}
+
+
+def _dashes(lines: Sequence[Line]) -> Spec:
+    if not any(line.dashed for line in lines):
+        return {}
+    names = list(dict.fromkeys(line.name for line in lines))
+    dashed = {line.name for line in lines if line.dashed}
+    ways = [[5, 4] if name in dashed else [1, 0] for name in names]
+    scale = {"domain": names, "range": ways}
+    # Its legend is that of the colours: Vega-Lite makes one of the two.
+    found: Spec = {"field": "line", "type": "nominal", "title": None, "sort": None}
+    return {"strokeDash": {**found, "scale": scale}}
+
+
+def _dots(lines: Sequence[Line]) -> Spec:
+    many = max((len(line.x) for line in lines), default=0)
+    return {"size": 45 if many <= _DOTS / 2 else 20, "opacity": 1 if many <= _DOTS else 0}
+
+
+def _tooltip(
+    lines: Sequence[Line], x: str, y: str, percent: bool, band: str, banded: bool
+) -> list[dict[str, Any]]:
+    form = ".1%" if percent else ",.4~r"
+    told: list[dict[str, Any]] = []
+    if len(lines) > 1:
+        told.append({"field": "line", "type": "nominal", "title": "of"})
+    told.append({"field": "x", "type": "quantitative", "title": x or "x", "format": ",.6~r"})
+    told.append({"field": "y", "type": "quantitative", "title": y or "value", "format": form})
+    if banded:
+        for edge, where in (("low", "from"), ("high", "to")):
+            title = f"{band}, {where}"
+            told.append({"field": edge, "type": "quantitative", "title": title, "format": form})
+    return told
