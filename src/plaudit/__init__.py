@@ -18,6 +18,7 @@ from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
     from plaudit.client import AsyncClient, Client
+    from plaudit.recording import record
 
 __all__ = [
     "AsyncClient",
@@ -27,6 +28,7 @@ __all__ = [
     "async_reward",
     "configure",
     "explain",
+    "record",
     "reward",
     "reward_factory",
     "text_reward",
@@ -36,7 +38,11 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """The clients, imported when somebody asks: who has no server needs no httpx."""
+    """What not everybody needs, imported when somebody asks: the clients need httpx."""
+    if name == "record":
+        from plaudit.recording import record
+
+        return record
     if name not in ("AsyncClient", "Client"):
         raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
     try:

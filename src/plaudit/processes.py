@@ -31,7 +31,7 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def start_python(module: str, *arguments: float, **options: Any) -> "subprocess.Popen[bytes]":
+def start_python(module: str, *arguments: float | str, **options: Any) -> "subprocess.Popen[bytes]":
     """Start Python with the `sys.path` of this process, and call `main(*arguments)` of a module.
 
     options: of `subprocess.Popen`, such as `pass_fds=[descriptor]`

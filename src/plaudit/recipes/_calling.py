@@ -106,15 +106,21 @@ class Calling:
             wanted = f"a list with a number for each of the {rows} completions"
             got = f"{type(given).__name__}: {given!r:.80}"
             raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}") from error
-        scores = [_score(one, self.label, row) for row, one in enumerate(each)]
+        scores = [score_of_value(one, self.label, row) for row, one in enumerate(each)]
         if len(scores) != rows:
             gave = f"{self.label} gave {len(scores)} values for {rows} completions"
             raise BrokenRewardError(f"{gave}: it must give one for each")
         return scores
 
 
-def _score(value: Any, label: str, row: int) -> Score:
-    """The score of a function that gives values alone; not a number is skipped, as by TRL."""
+def score_of_value(value: Any, label: str, row: int) -> Score:
+    """The score of a function that gives values alone; not a number is skipped, as by TRL.
+
+    label: what the function is called; it and the row are named where the value is not a number
+
+    >>> score_of_value(0.5, "brief", row=0).why, score_of_value(float("nan"), "brief", row=0).value
+    ('brief gives 0.5.', None)
+    """
     if isinstance(value, Score):
         _number(value.value, label, row)
         return value

@@ -316,7 +316,11 @@ class _AsyncRewardFunction:
     def __name__(self) -> str:
         return self.function.__name__
 
-    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    async def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
         of = self.function
         rows = await _settled_async(of.components, completions, columns, of.columns)
-        return values_of(of._last(rows), self.__name__, columns.get("log_metric"))
+        return of._last(rows)
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        scores = await self.scores(completions, **columns)
+        return values_of(scores, self.__name__, columns.get("log_metric"))

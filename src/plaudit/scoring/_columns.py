@@ -10,11 +10,13 @@ as text; times are cut to microseconds. The output has the column as it was.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
+
+from plaudit.scored_columns import valid_text
 
 # What Arrow raises for values that are of several types, or too large for theirs.
 _MISFIT = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
@@ -115,7 +117,7 @@ def array_of(values: Sequence[Any], column: Column) -> tuple[pa.Array, list[int]
     misfits = [i for i, value in enumerate(values) if _array([value], column.type) is None]
     mended = list(values)
     for place in misfits:
-        mended[place] = _valid(mended[place]) if pa.types.is_string(column.type) else None
+        mended[place] = valid_text(mended[place]) if pa.types.is_string(column.type) else None
     return pa.array(mended, column.type), misfits
 
 
@@ -130,24 +132,6 @@ def _as_text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def _valid(value: Any) -> str | None:
-    """Text that can be written: a lone surrogate, such as `\\ud83d`, becomes a question mark."""
-    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
-
-
-def text_array(texts: Iterable[str | None]) -> pa.Array:
-    """An array of texts; lone surrogates become question marks.
-
-    >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
-    ['half a smile: ?', None]
-    """
-    texts = list(texts)
-    try:
-        return pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        return pa.array([_valid(text) for text in texts], pa.string())
 
 
 # What pyarrow raises for a date or a time zone that Python cannot represent.

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from plaudit.recipes import BrokenRewardError, Recipe, RowScore
+from plaudit.scored_columns import parquet_of, scored_columns, text_array
 from plaudit.scoring._chunks import Chunk, first_row_ids
-from plaudit.scoring._columns import text_array
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import start_of
@@ -57,7 +56,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     added = _added_columns(kept, scores, statuses, plan)
     return ScoredChunk(
         chunk.number,
-        _parquet(table, added),
+        parquet_of(table, added),
         len(kept),
         sorted(rejected, key=lambda one: one.row_id),
         dict(sorted(Counter(statuses).items())),
@@ -154,42 +153,7 @@ def _added_columns(
         "row_id": pa.array([row.row_id for row in rows], pa.int64()),
         "group_id": text_array(row.group_id for row in rows),
     }
-    for name in names:
-        columns[name] = pa.array([score.components[name].value for score in scores], pa.float64())
-    columns["total"] = pa.array([score.total for score in scores], pa.float64())
-    columns["status"] = text_array(statuses)
-    columns["explanation"] = _explanation(names, scores)
-    return columns
-
-
-def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
-    """A list of structs, built from whole columns, which is much faster than from dictionaries."""
-    flat = [score.components[name] for score in scores for name in names]
-    fields = {
-        "component": pa.array(list(names) * len(scores), pa.string()),
-        "value": pa.array([score.value for score in flat], pa.float64()),
-        "status": text_array(str(score.status) for score in flat),
-        "method": text_array(score.method for score in flat),
-        "answer": text_array(score.answer for score in flat),
-        "gold": text_array(score.gold for score in flat),
-        "why": text_array(score.why for score in flat),
-        "right": pa.array([score.right for score in flat], pa.bool_()),
-        "ungated": pa.array([score.ungated for score in flat], pa.float64()),
-        "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
-        "problem": text_array(score.problem for score in flat),
-    }
-    structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-    offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())
-    return pa.ListArray.from_arrays(offsets, structs)
-
-
-def _parquet(table: pa.Table, added: Mapping[str, pa.Array]) -> bytes:
-    for name, array in added.items():
-        table = table.append_column(name, array)
-    sink = pa.BufferOutputStream()
-    pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
-    part: bytes = sink.getvalue().to_pybytes()
-    return part
+    return columns | scored_columns(names, scores, statuses)
 
 
 def _sums(scores: Sequence[RowScore], plan: Plan) -> dict[str, tuple[int, float]]:

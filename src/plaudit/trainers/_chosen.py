@@ -7,6 +7,7 @@ from os import PathLike
 
 from plaudit.judge import warm_up
 from plaudit.recipes import Recipe, load, presets
+from plaudit.recording import recorded
 
 VARIABLE = "PLAUDIT_RECIPE"
 AnyRecipe = Recipe | str | PathLike[str] | None
@@ -17,7 +18,8 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
 
     A name is a preset or the path of a TOML file; a process reads each once. There is no recipe
     to fall back on: a wrong one would be a training run with wrong rewards. With the first one of
-    a process, the judge's workers start in the background.
+    a process, the judge's workers start in the background. What the recipe scores is recorded where
+    PLAUDIT_RECORD names a folder.
 
     >>> chosen("trl-math").name
     'trl-math'
@@ -28,7 +30,7 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
     """
     if isinstance(recipe, Recipe):
         _warm_up_once(os.getpid())
-        return recipe
+        return recorded(recipe)
     name = recipe or os.environ.get(VARIABLE)
     if not name:
         raise ValueError(
@@ -38,7 +40,7 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
         )
     loaded = _loaded(os.fspath(name))
     _warm_up_once(os.getpid())
-    return loaded
+    return recorded(loaded)
 
 
 def warm_up_if_chosen() -> None:

@@ -1,0 +1,161 @@
+"""Rewards in, and out come the same rewards, which record every batch that they score.
+
+    recipe = plaudit.record(load("trl-reasoning"), "runs/1")
+    GRPOTrainer(reward_funcs=recipe.reward_funcs(), …).train()
+
+    PLAUDIT_RECORD=runs/1 …           # the same, for the adapters of all trainers
+
+    runs/1/part-….parquet   the rows, as `plaudit score` writes them: step, group_id, prompt,
+                            completion, a column for each component, total, status, explanation
+    runs/1/_run.json        the recipe, the components, the columns
+    runs/1/.record/         what the processes that record keep, see `_sessions`
+
+`plaudit watch runs/1` follows it; `plaudit report`, `diff` and `audit` read it.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import Any, overload
+
+from plaudit.recipes import Recipe
+from plaudit.recording._functions import RecordedRecipe, recorded_functions, recording_in
+
+__all__ = ["VARIABLE", "RecordedRecipe", "finish", "record", "recorded"]
+
+VARIABLE = "PLAUDIT_RECORD"
+Function = Callable[..., Any]
+
+
+@overload
+def record(
+    rewards: Recipe, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
+) -> RecordedRecipe: ...
+@overload
+def record(
+    rewards: Sequence[Function],
+    directory: str | PathLike[str],
+    *,
+    weights: Sequence[float] | None = None,
+) -> list[Function]: ...
+@overload
+def record(
+    rewards: Function, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
+) -> Function: ...
+def record(
+    rewards: Recipe | Sequence[Function] | Function,
+    directory: str | PathLike[str],
+    *,
+    weights: Sequence[float] | None = None,
+) -> Any:
+    """The same rewards, which write every batch that they score to a folder, as it comes.
+
+    rewards: a recipe, a reward function, or a list of them as a trainer takes it
+    directory: the folder; any number of processes may record into it at the same time, and a run
+        that is resumed from a checkpoint continues in it
+    weights: of functions: how much each counts in the total. Default: 1.0 each
+
+    What they give stays as it is. Recording never makes a step fail: when the disk is full, there
+    is a warning, and the rest of the run is not recorded.
+
+    >>> import tempfile
+    >>> from plaudit.recipes import load
+    >>> from plaudit.scoring import open_scored
+    >>> folder = tempfile.mkdtemp()
+    >>> recipe = record(load("trl-math"), folder)
+    >>> [accuracy] = recipe.reward_funcs()
+    >>> accuracy(prompts=["2 + 2?"], completions=[r"\\\\boxed{4}"], solution=["4"])
+    [1.0]
+    >>> finish(folder)
+    >>> [(_, rows)] = open_scored(Path(folder)).batches(["step", "prompt", "total"])
+    >>> rows.to_pylist()
+    [{'step': 0, 'prompt': '2 + 2?', 'total': 1.0}]
+    """
+    if isinstance(rewards, Recipe):
+        if weights is not None:
+            raise ValueError("weights are for functions: a recipe has its own")
+        return _recorded_recipe(rewards, Path(directory))
+    functions = [rewards] if callable(rewards) else list(rewards)
+    names = [_name(function, place) for place, function in enumerate(functions)]
+    counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
+    if not names or len(counted) != len(names):
+        raise ValueError(f"there are {len(counted)} weights for {len(names)} reward functions")
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f'two reward functions are called "{name}": rename one of them')
+    recording = recording_in(Path(directory), names, counted, "")
+    made = recorded_functions(functions, recording)
+    return made[0] if callable(rewards) else made
+
+
+def _name(function: Any, place: int) -> str:
+    if not callable(function) or hasattr(function, "forward"):
+        got = f"{type(function).__name__}: {function!r:.80}"
+        raise TypeError(f"record takes a recipe or reward functions, entry {place} is {got}")
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+def _recorded_recipe(recipe: Recipe, directory: Path) -> RecordedRecipe:
+    names = [component.name for component in recipe.components]
+    recording = recording_in(directory, names, recipe.reward_weights(), _toml(recipe))
+    parts = recipe.name, recipe.components, recipe.columns, recipe.golds
+    return RecordedRecipe(*parts, recording=recording)
+
+
+def _toml(recipe: Recipe) -> str:
+    """The recipe as a file would say it; nothing where its parameters have no form in TOML."""
+    with suppress(ValueError):
+        return recipe.to_toml()
+    return ""
+
+
+_recorded: dict[tuple[int, str], tuple[Recipe, Recipe]] = {}
+
+
+def recorded(recipe: Recipe) -> Recipe:
+    """The recipe, recorded where the environment variable PLAUDIT_RECORD names a folder.
+
+    If it cannot be recorded there, there is a warning and the recipe as it is: the run goes on.
+
+    >>> from plaudit.recipes import load
+    >>> recorded(load("trl-math")).name
+    'trl-math'
+    """
+    directory = os.environ.get(VARIABLE)
+    if not directory or isinstance(recipe, RecordedRecipe):
+        return recipe
+    key = id(recipe), directory
+    if key not in _recorded:
+        # The recipe is kept with what was made of it, so that no other gets its id.
+        _recorded[key] = recipe, _recorded_or_warned(recipe, Path(directory))
+    return _recorded[key][1]
+
+
+def _recorded_or_warned(recipe: Recipe, directory: Path) -> Recipe:
+    try:
+        return _recorded_recipe(recipe, directory)
+    except (ValueError, OSError, ImportError) as error:
+        hint = " (pip install 'plaudit[score]')" if isinstance(error, ImportError) else ""
+        warnings.warn(
+            f"plaudit: {VARIABLE}={directory}: nothing is recorded: {error}{hint}",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return recipe
+
+
+def finish(directory: str | PathLike[str]) -> None:
+    """Wait until all that this process has recorded in a folder can be read there.
+
+    At the end of a process that is done by itself.
+
+    >>> finish("runs/nothing-was-recorded-here")
+    """
+    from plaudit.recording._functions import known_recording
+
+    recording = known_recording(Path(directory))
+    if recording is not None:
+        recording.finish()

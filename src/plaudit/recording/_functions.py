@@ -1,0 +1,284 @@
+"""A recipe or reward functions in; the same, which also record what they score, out.
+
+A trainer calls the functions of a recipe one after the other, or at the same time, with the same
+batch. Its rows are written once every function has scored it.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import iscoroutinefunction
+from pathlib import Path
+from typing import Any
+
+from plaudit.recipes import Recipe, RowScore, score_of_value
+from plaudit.scores import Score, as_coroutine_functions, values_of
+
+Function = Callable[..., Any]
+_NOT_CALLED = Score(None, "The trainer did not call this reward.", method="record")
+_WAIT = 60.0  # seconds until a batch is written that some function was not called for
+_KEYS = ("prompts", "prompt", "problem", "solution")  # what tells batches apart beside completions
+
+
+@dataclass(frozen=True)
+class RecordedRecipe(Recipe):
+    """A recipe that records what it scores: called as a whole, or by its reward functions."""
+
+    recording: "Recording | None" = field(default=None, compare=False, repr=False)
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """What the recipe gives; it is recorded."""
+        start = time.perf_counter()
+        rows = super().__call__(completions, **columns)
+        self._record(rows, completions, columns, start)
+        return rows
+
+    async def score_async(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """The same on an event loop."""
+        start = time.perf_counter()
+        rows = await super().score_async(completions, **columns)
+        self._record(rows, completions, columns, start)
+        return rows
+
+    def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
+        """A reward function for each component, as of any recipe; they are recorded together."""
+        functions = super().reward_funcs(asynchronous=asynchronous)
+        if self.recording is None:
+            return functions
+        return recorded_functions(functions, self.recording)
+
+    def _record(
+        self,
+        rows: list[RowScore],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        start: float,
+    ) -> None:
+        if self.recording is not None:
+            seconds = time.perf_counter() - start
+            self.recording.recorder.add(rows, completions, columns, seconds)
+
+
+class Recording:
+    """Where the rewards of a process are recorded, and the batches that not all have scored yet.
+
+    Those of one folder share it, in one process; in another it is made anew.
+    """
+
+    def __init__(
+        self, folder: Path, names: Sequence[str], weights: Sequence[float], recipe: str
+    ) -> None:
+        from plaudit.recording._recorder import Recorder  # and pyarrow, which not everybody needs
+
+        self.recorder: Recorder = Recorder(folder, names, recipe)
+        self.names = tuple(names)
+        self.weights = tuple(weights)
+        self._recipe = recipe
+        self._lock = threading.Lock()
+        self._waiting: dict[Any, list[_Batch]] = {}
+
+    def __reduce__(self) -> Any:
+        return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
+
+    def add(
+        self,
+        name: str,
+        given: Callable[[], Sequence[Score]],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        seconds: float,
+    ) -> None:
+        """Add what one function gave a batch; write the batch if it was the last of them."""
+        if self.recorder.has_stopped:
+            return
+        try:
+            scores = given()
+            key = _key(completions, columns)
+        except Exception as error:  # what a function of the user's gives may be anything
+            self.recorder.stop(error)
+            return
+        for batch in self._ready(key, name, scores, completions, columns, seconds):
+            self._write(batch)
+
+    def _ready(
+        self,
+        key: Any,
+        name: str,
+        scores: Sequence[Score],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        seconds: float,
+    ) -> list["_Batch"]:
+        with self._lock:
+            same = self._waiting.setdefault(key, [])
+            batch = next((one for one in same if name not in one.scores), None)
+            if batch is None:
+                batch = _Batch(completions, columns, time.monotonic())
+                same.append(batch)
+            batch.scores[name] = scores
+            batch.seconds += seconds
+            ready = [batch] if len(batch.scores) == len(self.names) else []
+            ready += self._overdue(ready)
+            for one in ready:
+                own = _key(one.completions, one.columns)
+                self._waiting[own].remove(one)
+                if not self._waiting[own]:
+                    del self._waiting[own]
+            return ready
+
+    def _overdue(self, ready: Sequence["_Batch"]) -> list["_Batch"]:
+        oldest = time.monotonic() - _WAIT
+        waiting = [one for same in self._waiting.values() for one in same if one.since < oldest]
+        return [one for one in waiting if one not in ready]
+
+    def _write(self, batch: "_Batch") -> None:
+        rows = []
+        for place in range(len(batch.completions)):
+            scores = {
+                name: batch.scores[name][place] if name in batch.scores else _NOT_CALLED
+                for name in self.names
+            }
+            values = [
+                weight * value
+                for weight, name in zip(self.weights, self.names, strict=True)
+                if (value := scores[name].value) is not None
+            ]
+            rows.append(RowScore(sum(values, 0.0) if values else None, scores))
+        self.recorder.add(rows, batch.completions, batch.columns, batch.seconds)
+
+    def finish(self) -> None:
+        """Write what is waiting, and wait until all is in the folder."""
+        with self._lock:
+            waiting = [one for same in self._waiting.values() for one in same]
+            self._waiting = {}
+        for batch in waiting:
+            self._write(batch)
+        self.recorder.flush()
+
+
+@dataclass(eq=False)
+class _Batch:
+    """A batch, and what the functions that have scored it gave."""
+
+    completions: Sequence[Any]
+    columns: Mapping[str, Any]
+    since: float
+    scores: dict[str, Sequence[Score]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+def _key(completions: Sequence[Any], columns: Mapping[str, Any]) -> Any:
+    """What every function that is called with a batch is given, and with no other batch."""
+    step = getattr(columns.get("trainer_state"), "global_step", None)
+    texts = [completions, *(columns.get(name) for name in _KEYS)]
+    return step, *(_hashable(one) for one in texts)
+
+
+def _hashable(column: Any) -> Any:
+    try:
+        return hash(tuple(column))
+    except TypeError:  # messages
+        return repr(column)
+
+
+@dataclass(frozen=True)
+class RecordedFunction:
+    """A reward function that records what it gives."""
+
+    function: Function
+    name: str
+    recording: Recording
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "function":
+            raise AttributeError(name)
+        return getattr(self.function, name)
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
+        """What the function gives; it is recorded."""
+        start = time.perf_counter()
+        scores: Callable[[], Sequence[Score]]
+        if hasattr(self.function, "scores"):
+            found = self.function.scores(completions, **columns)
+            values = values_of(found, self.name, columns.get("log_metric"))
+            scores = _always(found)
+        else:
+            values = self.function(completions=completions, **columns)
+            scores = _scores_of(values, self.name)
+        seconds = time.perf_counter() - start
+        self.recording.add(self.name, scores, completions, columns, seconds)
+        return values
+
+
+@as_coroutine_functions
+@dataclass(frozen=True)
+class RecordedAsyncFunction:
+    """A coroutine function that records what it gives."""
+
+    function: Function
+    name: str
+    recording: Recording
+
+    @property
+    def __name__(self) -> str:
+        return self.name
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
+        """What the function gives; it is recorded."""
+        start = time.perf_counter()
+        scores: Callable[[], Sequence[Score]]
+        if hasattr(self.function, "scores"):
+            found = await self.function.scores(completions, **columns)
+            values = values_of(found, self.name, columns.get("log_metric"))
+            scores = _always(found)
+        else:
+            values = await self.function(completions=completions, **columns)
+            scores = _scores_of(values, self.name)
+        seconds = time.perf_counter() - start
+        self.recording.add(self.name, scores, completions, columns, seconds)
+        return values
+
+
+def _always(scores: Sequence[Score]) -> Callable[[], Sequence[Score]]:
+    return lambda: scores
+
+
+def _scores_of(values: Any, name: str) -> Callable[[], Sequence[Score]]:
+    return lambda: [score_of_value(value, name, row) for row, value in enumerate(values)]
+
+
+def recorded_functions(functions: Sequence[Function], recording: Recording) -> list[Function]:
+    """The functions, each of which records what it gives."""
+    return [
+        (RecordedAsyncFunction if iscoroutinefunction(function) else RecordedFunction)(
+            function, name, recording
+        )
+        for function, name in zip(functions, recording.names, strict=True)
+    ]
+
+
+_known: dict[Path, Recording] = {}
+
+
+def recording_in(
+    folder: Path, names: Sequence[str], weights: Sequence[float], recipe: str
+) -> Recording:
+    """The recording of this process into a folder."""
+    path, known = folder.absolute(), known_recording(folder)
+    if known is not None and known.names == tuple(names) and known.weights == tuple(weights):
+        return known
+    if known is not None:
+        known.finish()
+        known.recorder.close()
+    _known[path] = recording = Recording(path, names, weights, recipe)
+    return recording
+
+
+def known_recording(folder: Path) -> Recording | None:
+    """The recording of this process into a folder, if there is one."""
+    return _known.get(folder.absolute())

@@ -1,0 +1,359 @@
+"""Scored batches in; files in the spool of a folder out, at once, and never an exception."""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from plaudit.processes import start_python
+from plaudit.recipes import RowScore
+from plaudit.recording._rows import FIXED, Given, batch_of, kept_columns, steps_of
+from plaudit.recording._sessions import Part, Session, last_step, locked, open_session, supersede
+from plaudit.recording._writer import COMPLETE, OPEN
+
+LARGE = 32  # rows of a batch that becomes a part of its own; smaller ones share a part
+FULL = 512  # rows from which on a part is closed to small batches
+OLDEST = 10.0  # seconds for which a part is open to small batches
+ROWS = 256  # rows that make a step where rows come one by one and nobody says which step it is
+VARIABLE = "PLAUDIT_RECORD_ROWS"
+RESTARTS = 3  # of the writing process, before recording is given up
+ENDING = 60.0  # seconds to wait for it at the end
+
+
+class Recorder:
+    """Records what a process scores, into a folder that any number of processes share.
+
+    components: the names of the components
+    recipe: what the manifest says of the rewards: the recipe's TOML, or ""
+    """
+
+    def __init__(self, folder: Path, components: Sequence[str], recipe: str) -> None:
+        self.folder = folder
+        self.components = tuple(components)
+        self.recipe = recipe
+        self._lock = threading.RLock()
+        self._process = os.getpid()
+        self._reset()
+        self._check()
+        atexit.register(self.close)
+
+    def _reset(self) -> None:
+        self._session: Session | None = None
+        self._kept: dict[str, str] = {}
+        self._writer: _Writer | None = None
+        self._open: dict[int, _OpenPart] = {}
+        self._rows: Counter[int] = Counter()
+        self._number = 0
+        self._last: int | None = None  # the last step that the trainer counted
+        self._first: int | None = None  # the first step that was said, by the trainer or a column
+        self._counted: _CountedSteps | None = None
+        self.has_stopped = False
+
+    def _check(self) -> None:
+        for name in self.components:
+            if name in FIXED:
+                raise ValueError(
+                    f'a component is called "{name}", as a column of a recorded run is: '
+                    "give it another name in the recipe"
+                )
+        self.folder.mkdir(parents=True, exist_ok=True)
+        has_parts = next(self.folder.glob("part-*.parquet"), None) is not None
+        manifest = self._manifest()
+        if manifest is None and has_parts:
+            raise ValueError(f"{self.folder} has part-*.parquet files of something else")
+        if manifest is not None and manifest.get("recorded") is not True:
+            raise ValueError(f"{self.folder} holds a table that `plaudit score` wrote")
+        if manifest is not None and tuple(manifest["components"]) != self.components:
+            raise ValueError(
+                f"{self.folder} holds the record of a run with the components "
+                f"{', '.join(manifest['components'])}; these are {', '.join(self.components)}"
+            )
+
+    def _manifest(self) -> dict[str, Any] | None:
+        try:
+            manifest = json.loads((self.folder / "_run.json").read_bytes())
+        except FileNotFoundError:
+            return None
+        return manifest if isinstance(manifest, dict) else {}
+
+    def add(
+        self,
+        scores: Sequence[RowScore],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        seconds: float,
+    ) -> None:
+        """Record a batch. What goes wrong is a warning, once, and then nothing is recorded."""
+        with self._lock:
+            if os.getpid() != self._process:  # a fork: another process, with a session of its own
+                self._process = os.getpid()
+                self._reset()
+            if self.has_stopped or not len(scores):
+                return
+            try:
+                self._add(Given(completions, columns, scores, seconds))
+            except Exception as error:  # whatever it is, the step must not fail for it
+                self.stop(error)
+
+    def _add(self, given: Given) -> None:
+        steps, is_trainers = steps_of(given)
+        if steps is None:
+            steps = self._count(len(given))
+        else:
+            first = steps if isinstance(steps, int) else min(steps)
+            self._begin_anew_where_needed(first, is_trainers)
+        if isinstance(steps, int):
+            self._add_step(given, steps)
+            return
+        for step in sorted(set(steps)):
+            self._add_step(given.at([at for at, s in enumerate(steps) if s == step]), step)
+
+    def _begin_anew_where_needed(self, step: int, is_trainers: bool) -> None:
+        """Replace what was recorded of a step before, by a run that this one is resumed from."""
+        if is_trainers and self._last is not None and step < self._last:
+            self._start(after=self._session)
+        if is_trainers:
+            self._last = step
+        if self._first is None or step < self._first:
+            self._first = step
+            moved = supersede(self._current(), step)
+            if moved:
+                where = self.folder / ".record" / "superseded"
+                _warn(f"the run goes on from step {step}: {moved} parts were moved to {where}")
+
+    def _count(self, rows: int) -> int:
+        if self._counted is None:
+            self._counted = _CountedSteps(1 + last_step(self._current()))
+        return self._counted.step_of(rows)
+
+    def _current(self) -> Session:
+        return self._session or self._start()
+
+    def _start(self, after: Session | None = None) -> Session:
+        if after is not None:
+            self._finish_session()
+            self._reset()
+        self._session = open_session(self.folder, after)
+        return self._session
+
+    def _add_step(self, given: Given, step: int) -> None:
+        session = self._current()
+        if not self._writer:
+            self._kept = self._begun(given)
+            self._writer = _Writer(session)
+        if step not in self._rows and len(self._rows) > 1000:
+            del self._rows[min(self._rows)]
+        first = self._rows[step]
+        self._rows[step] += len(given)
+        batch = batch_of(given, self.components, self._kept, step, session.process, first)
+        part = self._open.pop(step, None) or self._opened(session, step)
+        part.add(batch)
+        if len(given) >= LARGE:
+            part.complete()
+        else:
+            self._open[step] = part
+        self._close_parts(before=step)
+        self._writer.ring()
+
+    def _opened(self, session: Session, step: int) -> "_OpenPart":
+        self._number += 1
+        name = Part(step, session.process, session.number, self._number)
+        return _OpenPart(session.spool / f"{name}{OPEN}")
+
+    def _close_parts(self, before: int | None = None) -> None:
+        now = time.monotonic()
+        for step, part in list(self._open.items()):
+            is_past = before is not None and step < before
+            if is_past or part.rows >= FULL or now - part.since > OLDEST:
+                self._open.pop(step).complete()
+
+    def _begun(self, given: Given) -> dict[str, str]:
+        """The columns that are kept, by the manifest; this process writes it if it is the first."""
+        with locked(self.folder):
+            manifest = self._manifest()
+            if manifest is None:
+                kept = kept_columns(given, self.components)
+                manifest = {
+                    "plaudit": sys.modules["plaudit"].__version__,  # which imports rooms above this
+                    "recorded": True,
+                    "finished": False,
+                    "recipe": self.recipe,
+                    "components": list(self.components),
+                    "inputs": [],
+                    "completions": "completion",
+                    "completion_column": "completion",
+                    "group": "prompt",
+                    "columns": [{"name": name, "type": kind} for name, kind in kept.items()],
+                }
+                unfinished = self.folder / ".record" / "_run.json.unfinished"
+                text = json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
+                unfinished.write_text(text, "utf-8", "replace")
+                unfinished.replace(self.folder / "_run.json")
+        return {str(one["name"]): str(one["type"]) for one in manifest["columns"]}
+
+    def flush(self) -> None:
+        """Wait until everything that was recorded is in the folder as Parquet."""
+        with self._lock:
+            if self._process == os.getpid() and self._writer:
+                try:
+                    self._close_parts(before=1 << 62)
+                    self._writer.ring()
+                    self._writer.wait_for_spool()
+                except OSError as error:
+                    self.stop(error)
+
+    def close(self) -> None:
+        """The process records no more, or begins a new session if it does."""
+        with self._lock:
+            if self._process == os.getpid():
+                try:
+                    self._finish_session()
+                except OSError as error:
+                    self.stop(error)
+                if not self.has_stopped:
+                    self._reset()
+
+    def _finish_session(self) -> None:
+        self._close_parts(before=1 << 62)
+        if self._writer:
+            self._writer.end()
+        if self._session:
+            self._session.close()
+
+    def stop(self, error: Exception) -> None:
+        """Record no more: warn, once, and let what trains go on."""
+        if self.has_stopped:
+            return
+        self.has_stopped = True
+        why = f"{error.strerror}" if isinstance(error, OSError) and error.strerror else repr(error)
+        _warn(f"{self.folder} is recorded no further, the run goes on: {why}")
+        for part in self._open.values():
+            with suppress(OSError):
+                part.stream.close()
+        self._open = {}
+        if self._writer:
+            self._writer.abandon()
+        if self._session:
+            with suppress(OSError):
+                self._session.close()
+
+
+def _warn(text: str) -> None:
+    warnings.warn(f"plaudit: {text}", RuntimeWarning, stacklevel=2)
+
+
+class _CountedSteps:
+    """Steps that nobody says: each batch is one, and so are so many rows that come one by one."""
+
+    def __init__(self, first: int) -> None:
+        said = os.environ.get(VARIABLE, "")
+        self._each = int(said) if said.isdecimal() and int(said) else 0
+        self._first = first
+        self._step = first - 1
+        self._rows = 0
+
+    def step_of(self, rows: int) -> int:
+        each = self._each or (ROWS if rows == 1 else 0)
+        if each:
+            step = self._first + self._rows // each
+            self._rows += rows
+            return max(step, self._step)
+        self._step += 1
+        return self._step
+
+
+class _OpenPart:
+    """A file of Arrow to which batches are added; each that was added can be read."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.rows = 0
+        self.since = time.monotonic()
+        self._file = pa.OSFile(str(path), "wb")
+        self.stream: Any = None
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        if self.stream is None:
+            self.stream = pa.ipc.new_stream(self._file, batch.schema)
+        self.stream.write_batch(batch)
+        self.rows += len(batch)
+
+    def complete(self) -> None:
+        self.stream.close()
+        self._file.close()
+        self.path.rename(self.path.with_suffix(COMPLETE))
+
+
+class _Writer:
+    """The process that makes Parquet of what is in a session's spool."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._starts = 0
+        self._start()
+
+    def _start(self) -> None:
+        self._starts += 1
+        theirs, self._bell = os.pipe()
+        os.set_blocking(self._bell, False)
+        try:
+            self._child = start_python(
+                "plaudit.recording._writer",
+                *(str(self._session.folder.absolute()), self._session.number),
+                *(theirs, os.getpid()),
+                pass_fds=[theirs],
+                stdout=subprocess.DEVNULL,
+            )
+        finally:
+            os.close(theirs)
+
+    def ring(self) -> None:
+        """Tell it that there is something to write."""
+        with suppress(BlockingIOError):  # it has not come to read the last ones
+            try:
+                os.write(self._bell, b".")
+            except BrokenPipeError:
+                self._restart()
+
+    def _restart(self) -> None:
+        os.close(self._bell)
+        code = self._child.wait()
+        if code > 1:  # an error of the system, such as a full disk
+            raise OSError(code, os.strerror(code))
+        if self._starts > RESTARTS:
+            raise RuntimeError("the process that writes the record ended several times")
+        self._start()
+        self.ring()
+
+    def wait_for_spool(self) -> None:
+        """Wait until it has written everything."""
+        end = time.monotonic() + ENDING
+        while next(self._session.spool.glob("part-*"), None) and time.monotonic() < end:
+            if self._child.poll() is not None:
+                self._restart()
+            time.sleep(0.01)
+
+    def end(self) -> None:
+        """Let it write what is left, and end."""
+        self.abandon()
+        try:
+            code = self._child.wait(ENDING)
+        except subprocess.TimeoutExpired:
+            return  # it goes on by itself
+        if code > 1:
+            raise OSError(code, os.strerror(code))
+
+    def abandon(self) -> None:
+        with suppress(OSError):
+            os.close(self._bell)

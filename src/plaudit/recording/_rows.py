@@ -1,0 +1,208 @@
+"""A batch that a trainer handed over, and what it got -> rows of a scored table, in Arrow.
+
+row_id        step * 10^10 + process * 10^6 + the row's place among those of its step and process
+group_id      "12-5f0c…": the step, and a digest of the prompt
+step, process, prompt, completion, tokens, seconds
+and the other columns of the batch that can be kept as text or numbers, `solution` among them
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import pyarrow as pa
+
+from plaudit.completions import rows_of
+from plaudit.declarations import HOOKS
+from plaudit.recipes import RowScore
+from plaudit.scored_columns import scored_columns, text_array
+
+PER_STEP, PER_PROCESS = 10**10, 10**6
+FIXED = ("step", "process", "prompt", "completion", "tokens", "seconds")
+_SCORED = ("row_id", "group_id", "total", "status", "explanation")
+STEPS = ("step", "global_step", "global_steps", "training_step", "rollout_id")
+TOKENS = "completion_ids"
+_PROMPTS = ("prompts", "prompt", "problem", "question", "query")
+_KEYS = ("index", "id", "uid", "solution")  # what the rows of a group share, without a prompt
+_LEFT_OUT = (*HOOKS, *STEPS, *_PROMPTS[:2], "completions", "completion", TOKENS, "prompt_ids")
+_LONGEST = 64  # numbers in a list: longer ones are token ids, log probabilities, features
+_NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A batch: what the model wrote in each row, what stood beside it, and what came of it."""
+
+    completions: Sequence[Any]
+    columns: Mapping[str, Any]
+    scores: Sequence[RowScore]
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def at(self, places: Sequence[int]) -> "Given":
+        """Some of its rows."""
+        columns = {
+            name: [column[place] for place in places]
+            for name, column in self.listed().items()
+            if name not in HOOKS
+        }
+        scores = [self.scores[place] for place in places]
+        share = self.seconds * len(places) / max(len(self), 1)
+        return Given([self.completions[place] for place in places], columns, scores, share)
+
+    def listed(self) -> dict[str, Sequence[Any]]:
+        """The columns that have an entry per row."""
+        found = {}
+        for name, column in self.columns.items():
+            try:
+                rows = rows_of(column, name)
+            except TypeError:
+                continue
+            if len(rows) == len(self):
+                found[name] = rows
+        return found
+
+
+def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
+    """The step of a batch, or of each row; and whether it is the trainer's own count.
+
+    >>> steps_of(Given(["a"], {"global_step": [7]}, [RowScore(None, {})], 0.0))
+    ([7], False)
+    """
+    state = given.columns.get("trainer_state")
+    step = getattr(state, "global_step", None)
+    if isinstance(step, int):
+        return max(step, 0), True
+    for name in STEPS:
+        value = given.columns.get(name)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return max(value, 0), False
+        rows = given.listed().get(name)
+        if rows and all(isinstance(one, int) and not isinstance(one, bool) for one in rows):
+            return [max(one, 0) for one in rows], False
+    return None, False
+
+
+def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
+    """The columns to keep besides the fixed ones, and the type of each, by the first batch.
+
+    >>> kept_columns(Given(["a"], {"solution": ["4"], "level": [3]}, [RowScore(None, {})], 0.0), [])
+    {'solution': 'string', 'level': 'int64'}
+    """
+    kept = {}
+    for name, rows in given.listed().items():
+        if name in (*_LEFT_OUT, *FIXED, *_SCORED, *taken):
+            continue
+        kind = _kind([value for value in map(_plain, rows) if value is not None])
+        if kind:
+            kept[name] = kind
+    return kept
+
+
+def _kind(values: Sequence[Any]) -> str:
+    """The type of a column; "" where its values cannot be kept."""
+    if not values:
+        return "string"
+    for kind, types in _NUMBERS.items():
+        if all(
+            isinstance(one, types) and isinstance(one, bool) == (kind == "bool") for one in values
+        ):
+            return kind
+    first = values[0]
+    if isinstance(first, list | tuple) and len(first) > _LONGEST:
+        return ""
+    return "string" if isinstance(first, str | int | float | list | tuple | dict) else ""
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def batch_of(
+    given: Given,
+    names: Sequence[str],
+    kept: Mapping[str, str],
+    step: int,
+    process: int,
+    first: int,
+) -> pa.RecordBatch:
+    """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
+    rows, listed = len(given), given.listed()
+    start = step * PER_STEP + process * PER_PROCESS + first
+    prompts = next((listed[name] for name in _PROMPTS if name in listed), [None] * rows)
+    tokens = listed.get(TOKENS)
+    columns = {
+        "row_id": pa.array(range(start, start + rows), pa.int64()),
+        "group_id": text_array(_groups(step, prompts, listed)),
+        "step": pa.array([step] * rows, pa.int64()),
+        "process": pa.array([process] * rows, pa.int32()),
+        "prompt": text_array(_texts(prompts)),
+        "completion": text_array(_texts(given.completions)),
+    }
+    for name, kind in kept.items():
+        columns[name] = _array(listed.get(name, [None] * rows), kind)
+    columns["tokens"] = pa.array(
+        [None] * rows if tokens is None else [_length(one) for one in tokens], pa.int64()
+    )
+    columns["seconds"] = pa.array([given.seconds / max(rows, 1)] * rows, pa.float64())
+    columns |= scored_columns(names, given.scores, [score.status for score in given.scores])
+    return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
+
+
+def _length(ids: Any) -> int | None:
+    return len(ids) if hasattr(ids, "__len__") else None
+
+
+def _texts(values: Sequence[Any]) -> list[str | None]:
+    """Text as it is, anything else as JSON: neighbours that are one object are written once."""
+    texts = [_text(value) for value in values[:1]]
+    for before, value in pairwise(values):
+        texts.append(texts[-1] if value is before else _text(value))
+    return texts
+
+
+def _text(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_json_form)
+    except (TypeError, ValueError, RecursionError):
+        return None
+
+
+def _json_form(value: Any) -> Any:
+    """What JSON has no form for: arrays as lists, images and the like by their type alone."""
+    return value.tolist() if hasattr(value, "tolist") else f"<{type(value).__name__}>"
+
+
+def _array(values: Sequence[Any], kind: str) -> pa.Array:
+    if kind == "string":
+        return text_array(_texts([_plain(value) for value in values]))
+    types = _NUMBERS[kind]
+    fitting = [
+        value if isinstance(value, types) and isinstance(value, bool) == (kind == "bool") else None
+        for value in map(_plain, values)
+    ]
+    try:
+        return pa.array(fitting, kind)
+    except (pa.ArrowInvalid, OverflowError):  # an integer of more than 64 bits
+        return pa.nulls(len(fitting), kind)
+
+
+def _groups(step: int, prompts: Sequence[Any], listed: Mapping[str, Sequence[Any]]) -> list[str]:
+    """The group of each row: those of one step that answer the same prompt."""
+    if all(prompt is None for prompt in prompts):
+        others = [listed[name] for name in _KEYS if name in listed]
+        keys: Sequence[Any] = list(zip(*others, strict=True)) if others else [None] * len(prompts)
+    else:
+        keys = prompts
+    return [f"{step}-{_digest(text)}" for text in _texts(keys)]
+
+
+def _digest(text: str | None) -> str:
+    return blake2b((text or "").encode("utf-8", "replace"), digest_size=6).hexdigest()

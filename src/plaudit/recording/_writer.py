@@ -1,0 +1,134 @@
+"""Batches in a session's spool -> parts of the record. It runs in a process of its own.
+
+The process that trains writes a batch as Arrow, which takes a millisecond, and trains on. This
+process makes Parquet of it. It outlives a trainer that is killed for as long as it takes to write
+what that left; what it does not come to write itself, since the whole machine died, is written by
+the next one that is started for the folder.
+"""
+
+import errno
+import json
+import os
+import select
+import sys
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import pyarrow as pa
+
+from plaudit.recording._sessions import RECORD, is_live, locked, spool_of
+from plaudit.recording._statistics import statistics_of
+from plaudit.scored_columns import parquet_of
+
+COMPLETE, OPEN = ".arrow", ".open"  # a batch; batches of few rows, to which more may be added
+LOCK = "writer.lock"
+PATIENCE = 1.0  # seconds between two looks at whether the trainer is still there
+NICENESS = 5
+
+
+def main(directory: str, session: int, bell: int, trainer: int) -> None:
+    """Write what the spool of a session holds whenever a byte comes, until its trainer has ended.
+
+    bell: the descriptor on which the trainer sends a byte for each batch; its end is the trainer's
+    """
+    folder, spool = Path(directory), spool_of(Path(directory), session)
+    with suppress(OSError):
+        os.nice(NICENESS)
+    pa.set_cpu_count(1)
+    lock = _lock(spool)
+    try:
+        components = components_of(folder)
+        write_what_was_left(folder, components)
+        while _wait(bell, trainer):
+            write_spool(folder, spool, components)
+        write_spool(folder, spool, components, is_over=True)
+        _remove(spool)
+    except OSError as error:
+        sys.exit(error.errno or errno.EIO)  # the trainer tells its user, by this number
+    finally:
+        os.close(lock)
+
+
+def _wait(bell: int, trainer: int) -> bool:
+    """Wait for a batch; False where the trainer has ended."""
+    while os.getppid() == trainer:
+        ready, _, _ = select.select([bell], [], [], PATIENCE)
+        if ready:
+            return bool(os.read(bell, 1 << 16))
+    return False
+
+
+def _lock(spool: Path) -> int:
+    import fcntl
+
+    lock = os.open(spool / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    return lock
+
+
+def components_of(folder: Path) -> list[str]:
+    """The names of the components that are recorded."""
+    return list(json.loads((folder / "_run.json").read_bytes())["components"])
+
+
+def write_what_was_left(folder: Path, components: Sequence[str]) -> None:
+    """Write what sessions left of which neither the trainer nor the writer is alive."""
+    sessions = folder / RECORD / "sessions"
+    for spool in sorted((folder / RECORD / "spool").iterdir()):
+        if is_live(spool / LOCK) or is_live(sessions / f"{spool.name}.json"):
+            continue
+        write_spool(folder, spool, components, is_over=True)
+        _remove(spool)
+
+
+def _remove(spool: Path) -> None:
+    with suppress(OSError):
+        (spool / LOCK).unlink(missing_ok=True)
+        spool.rmdir()
+
+
+def write_spool(
+    folder: Path, spool: Path, components: Sequence[str], *, is_over: bool = False
+) -> None:
+    """Write each batch of a spool as a part; those that are still added to only when it is over."""
+    suffixes = (COMPLETE, OPEN) if is_over else (COMPLETE,)
+    for file in sorted(file for file in spool.glob("part-*") if file.suffix in suffixes):
+        table = _table(file)
+        if table is None:
+            file.unlink(missing_ok=True)
+            continue
+        _write(folder, file, table, components)
+
+
+def _table(file: Path) -> pa.Table | None:
+    """The rows of a file, without a batch that was being written when the trainer was killed."""
+    batches = []
+    try:
+        with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
+            with suppress(pa.ArrowInvalid, OSError):
+                batches.extend(stream)
+            schema = stream.schema
+    except FileNotFoundError:
+        return None
+    except pa.ArrowInvalid:  # killed before the first batch
+        return None
+    return pa.Table.from_batches(batches, schema) if batches else None
+
+
+def _write(folder: Path, file: Path, table: pa.Table, components: Sequence[str]) -> None:
+    name = f"{file.stem}.parquet"
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.write_bytes(parquet_of(table))
+    lines = statistics_of(file.stem, table, components, round(time.time(), 3))
+    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    with locked(folder):
+        if not file.exists():  # a run that was resumed has replaced it meanwhile
+            unfinished.unlink()
+            return
+        statistics = folder / RECORD / "statistics" / f"{file.parent.name}.jsonl"
+        with statistics.open("ab") as log:
+            log.write(text.encode("utf-8", "replace"))
+        unfinished.replace(folder / name)
+        file.unlink()

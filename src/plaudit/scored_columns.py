@@ -1,0 +1,93 @@
+"""What each row got -> the columns that every scored table has, in Arrow; and a table -> Parquet.
+
+    <a component>   its value            status        the worst of the components' statuses
+    total           the weighted sum     explanation   a struct for each component: its reason
+
+`plaudit score` writes them for a table, and a recorded run for each batch, so that the same readers
+read both.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from plaudit.recipes import RowScore
+
+
+def scored_columns(
+    names: Sequence[str], scores: Sequence[RowScore], statuses: Sequence[str]
+) -> dict[str, pa.Array]:
+    """A column for each component, `total`, `status` and `explanation`.
+
+    >>> from plaudit.recipes import load
+    >>> scores = load("trl-math")([r"\\boxed{4}"], solution=["4"])
+    >>> columns = scored_columns(["accuracy_reward"], scores, [row.status for row in scores])
+    >>> list(columns), columns["total"].to_pylist()
+    (['accuracy_reward', 'total', 'status', 'explanation'], [1.0])
+    """
+    columns = {
+        name: pa.array([score.components[name].value for score in scores], pa.float64())
+        for name in names
+    }
+    columns["total"] = pa.array([score.total for score in scores], pa.float64())
+    columns["status"] = text_array(statuses)
+    columns["explanation"] = _explanation(names, scores)
+    return columns
+
+
+def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
+    """A list of structs, built from whole columns, which is much faster than from dictionaries."""
+    flat = [score.components[name] for score in scores for name in names]
+    fields = {
+        "component": pa.array(list(names) * len(scores), pa.string()),
+        "value": pa.array([score.value for score in flat], pa.float64()),
+        "status": text_array(str(score.status) for score in flat),
+        "method": text_array(score.method for score in flat),
+        "answer": text_array(score.answer for score in flat),
+        "gold": text_array(score.gold for score in flat),
+        "why": text_array(score.why for score in flat),
+        "right": pa.array([score.right for score in flat], pa.bool_()),
+        "ungated": pa.array([score.ungated for score in flat], pa.float64()),
+        "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
+        "problem": text_array(score.problem for score in flat),
+    }
+    structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+    offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())
+    return pa.ListArray.from_arrays(offsets, structs)
+
+
+def text_array(texts: Iterable[str | None]) -> pa.Array:
+    """An array of texts; lone surrogates become question marks.
+
+    >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
+    ['half a smile: ?', None]
+    """
+    texts = list(texts)
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([valid_text(text) for text in texts], pa.string())
+
+
+def valid_text(value: object) -> str | None:
+    """Text that can be written: a lone surrogate, such as `\\ud83d`, becomes a question mark.
+
+    >>> valid_text("half a smile: \\ud83d"), valid_text(4)
+    ('half a smile: ?', None)
+    """
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def parquet_of(table: pa.Table, added: Mapping[str, pa.Array] | None = None) -> bytes:
+    """The bytes of a Parquet file with a table, and with more columns behind its own.
+
+    >>> parquet_of(pa.table({"row_id": [0]}), {"total": pa.array([1.0])})[:4]
+    b'PAR1'
+    """
+    for name, array in (added or {}).items():
+        table = table.append_column(name, array)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
+    part: bytes = sink.getvalue().to_pybytes()
+    return part
