@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from plaudit.recipes._columns import check_completions, check_needs
@@ -33,8 +34,7 @@ class RowScore:
     @property
     def status(self) -> str:
         """The worst status of a component, by the order of `scores.STATUSES`."""
-        found = {str(score.status) for score in self.components.values()}
-        return next((status for status in STATUSES if status in found), STATUSES[-1])
+        return _worst(tuple(score.status for score in self.components.values()))
 
     @property
     def why(self) -> str:
@@ -214,6 +214,11 @@ in the recipe. The columns are "prompt", "completion", "gold"
         known = sorted({name for c in self.components for name in c.calling.takes})
         hint = did_you_mean(argument, ["completions", *known])
         raise ValueError(f"columns: no reward takes {quoted(argument)}; {hint}")
+
+
+@lru_cache  # a batch has few different ones
+def _worst(statuses: tuple[str, ...]) -> str:
+    return next((status for status in STATUSES if status in statuses), STATUSES[-1])
 
 
 def _settled(

@@ -46,6 +46,7 @@ class Recorder:
         self._process = os.getpid()
         self._reset()
         self._check()
+        pa.array([0])  # imports pandas, if it is there: now, rather than in the first step
         atexit.register(self.close)
 
     def _reset(self) -> None:

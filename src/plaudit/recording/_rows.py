@@ -9,6 +9,7 @@ and the other columns of the batch that can be kept as text or numbers, `solutio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Any
@@ -32,7 +33,7 @@ _LONGEST = 64  # numbers in a list: longer ones are token ids, log probabilities
 _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Given:
     """A batch: what the model wrote in each row, what stood beside it, and what came of it."""
 
@@ -46,15 +47,12 @@ class Given:
 
     def at(self, places: Sequence[int]) -> "Given":
         """Some of its rows."""
-        columns = {
-            name: [column[place] for place in places]
-            for name, column in self.listed().items()
-            if name not in HOOKS
-        }
+        columns = {n: [rows[place] for place in places] for n, rows in self.listed.items()}
         scores = [self.scores[place] for place in places]
         share = self.seconds * len(places) / max(len(self), 1)
         return Given([self.completions[place] for place in places], columns, scores, share)
 
+    @cached_property
     def listed(self) -> dict[str, Sequence[Any]]:
         """The columns that have an entry per row."""
         found = {}
@@ -63,7 +61,7 @@ class Given:
                 rows = rows_of(column, name)
             except TypeError:
                 continue
-            if len(rows) == len(self):
+            if len(rows) == len(self) and name not in HOOKS:
                 found[name] = rows
         return found
 
@@ -82,7 +80,7 @@ def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
         value = given.columns.get(name)
         if isinstance(value, int) and not isinstance(value, bool):
             return max(value, 0), False
-        rows = given.listed().get(name)
+        rows = given.listed.get(name)
         if rows and all(isinstance(one, int) and not isinstance(one, bool) for one in rows):
             return [max(one, 0) for one in rows], False
     return None, False
@@ -95,7 +93,7 @@ def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
     {'solution': 'string', 'level': 'int64'}
     """
     kept = {}
-    for name, rows in given.listed().items():
+    for name, rows in given.listed.items():
         if name in (*_LEFT_OUT, *FIXED, *_SCORED, *taken):
             continue
         kind = _kind([value for value in map(_plain, rows) if value is not None])
@@ -132,7 +130,7 @@ def batch_of(
     first: int,
 ) -> pa.RecordBatch:
     """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
-    rows, listed = len(given), given.listed()
+    rows, listed = len(given), given.listed
     start = step * PER_STEP + process * PER_PROCESS + first
     prompts = next((listed[name] for name in _PROMPTS if name in listed), [None] * rows)
     tokens = listed.get(TOKENS)

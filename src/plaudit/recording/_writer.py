@@ -36,6 +36,7 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
     folder, spool = Path(directory), spool_of(Path(directory), session)
     with suppress(OSError):
         os.nice(NICENESS)
+    sys.meta_path.insert(0, _WithoutPandas())
     pa.set_cpu_count(1)
     lock = _lock(spool)
     try:
@@ -49,6 +50,14 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
         sys.exit(error.errno or errno.EIO)  # the trainer tells its user, by this number
     finally:
         os.close(lock)
+
+
+class _WithoutPandas:
+    """Keeps pyarrow from importing pandas, which takes a second, for nothing here."""
+
+    def find_spec(self, name: str, *_: object) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("no pandas in this process", name=name)
 
 
 def _wait(bell: int, trainer: int) -> bool:

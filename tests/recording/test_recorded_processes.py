@@ -1,0 +1,116 @@
+"""Several processes record one run; one is killed, one starts anew: no row is lost or doubled."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+HERE = Path(__file__).parent
+LONG = "PLAUDIT_LONG_TESTS" in os.environ
+
+
+def start(folder, process, first, steps, rows, pause=0.0, ranked=True):
+    """A process that records, and prints each step that it has finished."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    environment.pop("RANK", None)
+    if ranked:
+        environment["RANK"] = str(process)
+    arguments = [str(value) for value in (folder, process, first, steps, rows, pause)]
+    return subprocess.Popen(
+        [sys.executable, HERE / "recorded_runs.py", *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finished(child):
+    """The steps that a process has finished, once it has ended."""
+    said, _ = child.communicate(timeout=600)
+    return [int(line) for line in said.split()]
+
+
+def wait_for_writers(folder, seconds=60):
+    """The processes that write outlive one that was killed for a moment."""
+    end = time.monotonic() + seconds
+    while next(folder.glob(".record/spool/*/part-*"), None):
+        assert time.monotonic() < end, "what was recorded is not written"
+        time.sleep(0.02)
+
+
+def recorded(folder):
+    """How often each completion was recorded; every part can be read."""
+    counts = Counter()
+    for part in folder.glob("part-*.parquet"):
+        counts.update(pq.read_table(part, columns=["completion"])["completion"].to_pylist())
+    return counts
+
+
+def expected(process, steps, rows):
+    return {
+        f"process {process} step {step} row {row} says {row % 2}"
+        for step in steps
+        for row in range(rows)
+    }
+
+
+@pytest.mark.parametrize(
+    ("steps", "rows"),
+    [pytest.param(25, 48, id="few"), pytest.param(1000, 512, id="many", marks=pytest.mark.long)],
+)
+def test_no_row_is_lost_or_doubled_when_one_of_four_processes_is_killed(tmp_path, steps, rows):
+    children = [start(tmp_path, process, 0, steps, rows, pause=0.01) for process in range(4)]
+    victim = children[2]
+    for _ in range(random.Random(steps).randrange(5, steps // 2)):
+        assert victim.stdout.readline()
+    victim.kill()
+    done = [finished(child) for child in children]
+    assert victim.returncode == -signal.SIGKILL
+    wait_for_writers(tmp_path)
+    counts = recorded(tmp_path)
+    assert set(counts.values()) == {1}
+    for process, (child, known) in enumerate(zip(children, done, strict=True)):
+        if child is victim:  # its first lines were read above
+            known = range(max(known, default=5))
+            started = {text for text in counts if text.startswith("process 2 ")}
+            assert expected(2, known, rows) <= started
+            assert len(started) % rows == 0, "a part of a batch was recorded"
+        else:
+            assert known == list(range(steps))
+            assert expected(process, known, rows) <= set(counts)
+
+
+def test_a_resumed_run_records_each_step_once(tmp_path):
+    for process, child in enumerate([start(tmp_path, p, 0, 12, 40, pause=0.0) for p in range(2)]):
+        assert finished(child) == list(range(12)), process
+    children = [start(tmp_path, process, 8, 16, 40) for process in range(2)]
+    for child in children:
+        finished(child)
+    counts = recorded(tmp_path)
+    wanted = set().union(*(expected(process, range(16), 40) for process in range(2)))
+    assert counts == Counter(wanted)
+    aside = list((tmp_path / ".record" / "superseded").iterdir())
+    assert len(aside) == 2 * 4
+
+
+def test_a_rank_that_starts_anew_replaces_its_own_rows_alone(tmp_path):
+    other = start(tmp_path, 0, 0, 10_000, 40, pause=0.05)
+    try:
+        assert other.stdout.readline()
+        assert finished(start(tmp_path, 1, 0, 6, 40)) == list(range(6))
+        assert finished(start(tmp_path, 1, 4, 8, 40)) == list(range(4, 8))
+    finally:
+        other.kill()
+    first = finished(other)
+    wait_for_writers(tmp_path)
+    counts = recorded(tmp_path)
+    assert set(counts.values()) == {1}
+    assert {text for text in counts if text.startswith("process 1")} == expected(1, range(8), 40)
+    assert expected(0, first, 40) <= set(counts)

@@ -1,0 +1,244 @@
+"""Rewards that record give what they gave, and what they record is a scored table."""
+
+import asyncio
+import json
+import pickle
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import pytest
+
+import plaudit
+from plaudit.diff import compare
+from plaudit.recipes import Component, Recipe, load
+from plaudit.recording import RecordedRecipe, finish, recorded
+from plaudit.report import write_report
+from plaudit.scoring import open_scored
+from plaudit.trainers import chosen, verl
+
+REASONING = load("trl-reasoning")
+BATCH = {
+    "prompts": ["2 + 2?"] * 2 + ["3 + 3?"] * 2,
+    "completions": [r"<think>Hm.</think> \boxed{4}", r"\boxed{5}", "<think>…</think> six", ""],
+    "solution": ["4", "4", "6", "6"],
+    "completion_ids": [[1, 2, 3], [1], [], [1, 2]],
+    "level": [1, 1, 2, 2],
+}
+TOTALS = [2.0, 0.0, 1.0, 0.0]
+
+
+def rows(folder, *columns):
+    finish(folder)
+    scored = open_scored(folder)
+    return [row for _, batch in scored.batches(columns) for row in batch.to_pylist()]
+
+
+def at(step):
+    return {**BATCH, "trainer_state": SimpleNamespace(global_step=step)}
+
+
+def test_a_recipe_gives_what_it_gave_and_is_recorded(tmp_path):
+    recipe = plaudit.record(REASONING, tmp_path)
+    assert recipe(**at(3)) == REASONING(**BATCH)
+    found = rows(tmp_path, "step", "group_id", "prompt", "total", "tokens", "level", "status")
+    assert [row["total"] for row in found] == TOTALS
+    assert [row["step"] for row in found] == [3] * 4
+    assert [row["tokens"] for row in found] == [3, 1, 0, 2]
+    assert [row["level"] for row in found] == BATCH["level"]
+    groups = [row["group_id"] for row in found]
+    assert groups[0] == groups[1] != groups[2] == groups[3]
+    assert found[3]["status"] == "no_answer"
+
+
+def test_functions_that_are_called_one_by_one_are_rows_with_every_component(tmp_path):
+    functions = plaudit.record(REASONING, tmp_path).reward_funcs()
+    plain = REASONING.reward_funcs()
+    assert [f.__name__ for f in functions] == [f.__name__ for f in plain]
+    for step in range(3):
+        assert [f(**at(step)) for f in functions] == [f(**BATCH) for f in plain]
+    found = rows(tmp_path, "row_id", "step", "total", *(f.__name__ for f in plain))
+    assert [row["total"] for row in found] == TOTALS * 3
+    assert [row["row_id"] for row in found] == sorted({row["row_id"] for row in found})
+
+
+def test_functions_on_an_event_loop_are_recorded_together(tmp_path):
+    async def called():
+        functions = plaudit.record(REASONING, tmp_path).reward_funcs(asynchronous=True)
+        return await asyncio.gather(*(f(**at(s)) for s in range(4) for f in functions))
+
+    given = asyncio.run(called())
+    assert given[:2] == [f(**BATCH) for f in REASONING.reward_funcs()]
+    assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS * 4
+
+
+def test_rollouts_with_the_same_text_at_the_same_time_are_not_mixed_up(tmp_path):
+    first, second = plaudit.record(REASONING, tmp_path).reward_funcs()
+    one = {"completions": ["<think>a</think> 4"], "solution": ["4"], "step": 1}
+    for function in (first, first, second, second):
+        function(**one)
+    found = rows(tmp_path, "total", *(f.__name__ for f in (first, second)))
+    assert len(found) == 2
+    assert found[0] == found[1]
+
+
+def test_plain_functions_are_recorded_with_their_weights(tmp_path):
+    def short(completions, **kwargs):
+        return [None if not text else float(len(text) < 12) for text in completions]
+
+    def polite(completions, **kwargs):
+        return [0.5] * len(completions)
+
+    functions = plaudit.record([short, polite], tmp_path, weights=[1.0, 2.0])
+    assert [f(**BATCH) for f in functions] == [short(**BATCH), polite(**BATCH)]
+    found = rows(tmp_path, "short", "polite", "total", "step", "explanation")
+    assert [row["total"] for row in found] == [1.0, 2.0, 1.0, 1.0]
+    assert found[3]["explanation"][0]["why"] == "short skips the row."
+
+
+def test_what_is_recorded_can_be_reported_and_compared(tmp_path):
+    for run in ("a", "b"):
+        for step in range(3):
+            plaudit.record(REASONING, tmp_path / run)(**at(step))
+        finish(tmp_path / run)
+    assert write_report(tmp_path / "a").exists()
+    difference = compare(tmp_path / "a", tmp_path / "b")
+    assert (difference.changed, difference.rows) == (0, 12)
+
+
+def test_messages_and_images_and_long_lists(tmp_path):
+    from PIL import Image
+
+    said = [{"role": "assistant", "content": r"\boxed{4}"}]
+    asked = [{"role": "user", "content": [{"type": "image", "image": Image.new("RGB", (2, 2))}]}]
+    batch = {
+        "prompts": [asked],
+        "completions": [said],
+        "solution": [4],
+        "image": [Image.new("RGB", (2, 2))],
+        "logprobs": [[0.5] * 100],
+        "box": [[1, 2, 3, 4]],
+    }
+    plaudit.record(load("trl-math"), tmp_path)(**batch)
+    finish(tmp_path)
+    names = open_scored(tmp_path).columns()
+    assert "image" not in names
+    assert "logprobs" not in names
+    [row] = rows(tmp_path, "prompt", "completion", "box", "solution")
+    assert json.loads(row["completion"]) == said
+    assert json.loads(row["box"]) == [1, 2, 3, 4]
+    assert row["solution"] == 4
+
+
+def test_recorded_functions_can_be_pickled(tmp_path):
+    functions = plaudit.record(REASONING, tmp_path).reward_funcs()
+    again = pickle.loads(pickle.dumps(functions))
+    for function in again:
+        function(**at(0))
+    assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
+
+
+def test_every_adapter_records_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
+    monkeypatch.setenv("PLAUDIT_RECORD_ROWS", "2")
+    assert isinstance(chosen("trl-math"), RecordedRecipe)
+    for answer in "4567":
+        verl.compute_score("math", rf"\boxed{{{answer}}}", "4", {"index": 1}, recipe="trl-math")
+    found = rows(tmp_path, "step", "total", "group_id")
+    assert [(row["step"], row["total"]) for row in found] == [
+        (0, 1.0),
+        (0, 0.0),
+        (1, 0.0),
+        (1, 0.0),
+    ]
+    assert len({row["group_id"] for row in found}) == 2
+
+
+def test_a_step_that_goes_back_replaces_what_came_after_it(tmp_path):
+    recipe = plaudit.record(REASONING, tmp_path)
+    for step in (0, 1, 2, 3):
+        recipe(**at(step))
+    finish(tmp_path)
+    with pytest.warns(RuntimeWarning, match="goes on from step 2: 2 parts were moved"):
+        recipe(**at(2))
+    assert [row["step"] for row in rows(tmp_path, "step")] == [0] * 4 + [1] * 4 + [2] * 4
+
+
+def test_batches_that_say_no_step_are_counted_and_counted_on(tmp_path):
+    code = (
+        "import sys, plaudit; from plaudit.recipes import load\n"
+        "recipe = plaudit.record(load('trl-math'), sys.argv[1])\n"
+        "for _ in range(2): recipe(['4', '5'], solution=['4', '4'])"
+    )
+    for _ in range(2):
+        subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
+    assert [row["step"] for row in rows(tmp_path, "step")] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_full_disk_is_a_warning_and_the_run_goes_on(tmp_path):
+    code = (
+        "import resource, sys, warnings, plaudit; from plaudit.recipes import load\n"
+        "recipe = plaudit.record(load('trl-math'), sys.argv[1])\n"
+        "recipe(['4'] * 40, solution=['4'] * 40)\n"
+        "from plaudit.recording import finish; finish(sys.argv[1])\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
+        "with warnings.catch_warnings(record=True) as said:\n"
+        "    warnings.simplefilter('always')\n"
+        "    for _ in range(5): recipe(['x' * 1000 + '4'] * 40, solution=['4'] * 40)\n"
+        "print(len(said), said[0].message)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, text=True)
+    assert ended.returncode == 0, ended.stderr
+    assert ended.stdout.startswith("1 plaudit: "), ended.stdout
+    assert "is recorded no further, the run goes on" in ended.stdout
+    assert "File too large" in ended.stdout
+    assert len(rows(tmp_path, "row_id")) == 40
+
+
+@pytest.mark.parametrize("kind", ["a file", "another run", "a scored table"])
+def test_a_folder_that_cannot_be_recorded_into_is_said_at_once(tmp_path, monkeypatch, kind):
+    folder = tmp_path / "run"
+    if kind == "a file":
+        folder.write_text("")
+    else:
+        folder.mkdir()
+        is_recorded = kind == "another run"
+        manifest = {"components": ["other"], "recorded": is_recorded}
+        (folder / "_run.json").write_text(json.dumps(manifest))
+    with pytest.raises((ValueError, OSError)):
+        plaudit.record(REASONING, folder)
+    monkeypatch.setenv("PLAUDIT_RECORD", str(folder))
+    with pytest.warns(RuntimeWarning, match="nothing is recorded"):
+        assert recorded(load("trl-reasoning"))(**BATCH) == REASONING(**BATCH)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "message"),
+    [
+        pytest.param(["trl.accuracy_reward"], "entry 0 is str", id="name"),
+        pytest.param([], "0 weights for 0", id="none"),
+        pytest.param([print, print], 'two reward functions are called "print"', id="twice"),
+    ],
+)
+def test_what_cannot_be_recorded(tmp_path, rewards, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        plaudit.record(rewards, tmp_path)
+
+
+def test_a_component_may_not_have_the_name_of_a_column(tmp_path):
+    recipe = Recipe("math", (Component("step", "trl.accuracy_reward"),))
+    with pytest.raises(ValueError, match="give it another name"):
+        plaudit.record(recipe, tmp_path)
+
+
+def test_a_function_that_gives_nonsense_ends_the_recording_and_nothing_else(tmp_path):
+    def broken(completions, **kwargs):
+        return ["good"] * len(completions)
+
+    function = plaudit.record(broken, tmp_path)
+    with pytest.warns(RuntimeWarning, match="must give numbers"):
+        assert function(**BATCH) == ["good"] * 4
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        function(**BATCH)
