@@ -37,10 +37,12 @@ PACKAGES = {
     "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
     "doctor": ("plaudit.doctor", "Look for what is wrong with this installation."),
+    "watch": ("plaudit.watch", "Follow a recorded training run on a page of this machine."),
 }
 EXTRAS = {
     "plaudit.report": "report",
     "plaudit.serve": "serve",
+    "plaudit.watch": "watch",
 }  # what installs the packages that it needs
 
 ABOUT = """\

@@ -19,12 +19,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from plaudit.recipes import Recipe
-from plaudit.recording._functions import RecordedRecipe, recorded_functions, recording_in
+from plaudit.recording._functions import (
+    RecordedRecipe,
+    known_recording,
+    recorded_functions,
+    recording_in,
+)
 
-__all__ = ["VARIABLE", "RecordedRecipe", "finish", "record", "recorded"]
+if TYPE_CHECKING:
+    from plaudit.recording._reading import RecordedRun
+
+__all__ = ["VARIABLE", "RecordedRecipe", "finish", "open_recorded", "record", "recorded"]
 
 VARIABLE = "PLAUDIT_RECORD"
 Function = Callable[..., Any]
@@ -154,8 +162,21 @@ def finish(directory: str | PathLike[str]) -> None:
 
     >>> finish("runs/nothing-was-recorded-here")
     """
-    from plaudit.recording._functions import known_recording
-
     recording = known_recording(Path(directory))
     if recording is not None:
         recording.finish()
+
+
+def open_recorded(directory: str | PathLike[str]) -> "RecordedRun":
+    """A recorded run to be read, while it is written or later: what each step got.
+
+    A folder that `plaudit score` wrote of a table with a column `step` can be read as well.
+
+    >>> open_recorded("no-such-run")
+    Traceback (most recent call last):
+    ...
+    ValueError: there is no folder no-such-run
+    """
+    from plaudit.recording._reading import RecordedRun  # and pyarrow
+
+    return RecordedRun(Path(directory))

@@ -30,10 +30,12 @@ __all__ = [
     "Line",
     "ReportError",
     "add_arguments",
+    "completion_text",
     "figure",
     "html_page",
     "line_chart",
     "packed",
+    "prompt_text",
     "render_html",
     "run",
     "vega_script",
@@ -330,3 +332,25 @@ def run(arguments: argparse.Namespace) -> int:
         return 2
     print(page)
     return 0
+
+
+def completion_text(value: Any) -> str:
+    """The text of a completion in a scored table, even if it was kept as messages in JSON.
+
+    >>> completion_text('[{"role": "assistant", "content": "It is 4."}]')
+    'It is 4.'
+    """
+    with _needing("a page"):
+        from plaudit.report import _folder
+    return _folder.completion_text(value)
+
+
+def prompt_text(value: Any) -> str:
+    """The text of a prompt in a scored table; if it is several messages, each with its role.
+
+    >>> prompt_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
+    'system: Be brief.\\n\\nuser: Hi'
+    """
+    with _needing("a page"):
+        from plaudit.report import _folder
+    return _folder.prompt_text(value)

@@ -11,6 +11,16 @@ docs/serve.md has the protocol, the limits and what the server does not do.
 from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
 from plaudit.serve._command import add_arguments, run
-from plaudit.serve._server import serving
+from plaudit.serve._middleware import host_in
+from plaudit.serve._server import LOOPBACK, listen, serving
 
-__all__ = ["Limits", "add_arguments", "application", "run", "serving"]
+__all__ = [
+    "LOOPBACK",
+    "Limits",
+    "add_arguments",
+    "application",
+    "host_in",
+    "listen",
+    "run",
+    "serving",
+]

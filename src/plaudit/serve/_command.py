@@ -4,18 +4,18 @@ import argparse
 import logging
 import os
 import signal
-import socket
 import sys
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
 from plaudit.recipes import load
+from plaudit.recording import recorded
 from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
 from plaudit.serve._connection import raise_descriptor_limit
 from plaudit.serve._log import log, log_to_stderr
-from plaudit.serve._server import LOOPBACK, server_of
+from plaudit.serve._server import LOOPBACK, listen, server_of
 
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
@@ -120,7 +120,7 @@ def run(arguments: argparse.Namespace) -> int:
     2
     """
     try:
-        recipe = load(arguments.recipe)
+        recipe = recorded(load(arguments.recipe))
         limits = Limits(
             arguments.max_body,
             arguments.max_rows,
@@ -131,7 +131,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
         token = _token(arguments.token_file)
         images = _folder(arguments.images)
-        listener = _listener(arguments.host, arguments.port)
+        listener = listen(arguments.host, arguments.port)
     except (ValueError, OSError, ImportError, OverflowError) as error:
         print(f"plaudit: {error}", file=sys.stderr)
         return WRONG
@@ -186,12 +186,3 @@ def _checked(token: str, where: str) -> str:
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError(f"{where} must hold a token of printable ASCII characters")
     return token
-
-
-def _listener(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except (OSError, OverflowError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise ValueError(f"cannot listen on {host}, port {port}: {why}") from error

@@ -87,7 +87,7 @@ class Middleware:
 
     def _is_expected_host(self, scope: Scope) -> bool:
         """Whether the request is meant for this server: a page of another site names another."""
-        return self._hosts is None or _host_in(Headers(scope=scope)) in self._hosts
+        return self._hosts is None or host_in(scope) in self._hosts
 
     def _is_allowed(self, scope: Scope) -> bool:
         if self._token is None or self._has_token(scope, self._token):
@@ -134,13 +134,14 @@ def _wrong_host(request: str) -> Response:
     return problem(421, why, request)
 
 
-def _host_in(headers: Headers) -> str:
-    """The name in Host, without its port.
+def host_in(scope: Scope) -> str:
+    """The name in the header Host of a request, without its port.
 
-    >>> [_host_in(Headers({"host": host})) for host in ("LOCALHOST:8950", "[::1]:80", "::1")]
+    >>> hosts = (b"LOCALHOST:8950", b"[::1]:80", b"::1")
+    >>> [host_in({"type": "http", "headers": [(b"host", host)]}) for host in hosts]
     ['localhost', '::1', '::1']
     """
-    host = headers.get("host", "").strip().lower()
+    host = Headers(scope=scope).get("host", "").strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]
     return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")

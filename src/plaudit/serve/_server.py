@@ -83,3 +83,18 @@ def server_of(app: Middleware, limits: Limits) -> Server:
         "timeout_graceful_shutdown": int(limits.sending + limits.deadline + GRACE),
     }
     return Server(uvicorn.Config(app, **settings))
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens on an address; 0 is any free port.
+
+    >>> with listen("127.0.0.1", 0) as listener:
+    ...     listener.getsockname()[1] > 0
+    True
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except (OSError, OverflowError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise ValueError(f"cannot listen on {host}, port {port}: {why}") from error

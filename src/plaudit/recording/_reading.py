@@ -1,0 +1,139 @@
+"""A recorded run in; the statistics of its parts out, and again what is new whenever it is asked.
+
+The statistics are in a few files of lines, beside the parts; a line counts if its part is there.
+Parts without lines (a folder was copied without `.record`, or `plaudit score` wrote it) are read.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from plaudit.recording._sessions import RECORD
+from plaudit.recording._statistics import Line, statistics_of
+
+_NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
+
+
+class RecordedRun:
+    """A recorded run, as far as it has come.
+
+    components: the names of its components, () until its first batch is there
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ValueError(f"there is no folder {folder}")
+        self.folder = folder
+        self.components: tuple[str, ...] = ()
+        self.rows = 0
+        self._lines: dict[str, list[Line]] = {}  # of every part that is there
+        self._early: dict[str, list[Line]] = {}  # of parts that are not there yet, or no more
+        self._read: dict[Path, int] = {}  # how many bytes of each file of lines
+        self._by_step: dict[int, set[str]] = {}
+        self._by_prompt: dict[str, set[str]] = {}
+
+    def refresh(self) -> set[int]:
+        """Read what is new; the steps of which something has changed."""
+        self._read_manifest()
+        there = {path.stem for path in self.folder.glob("part-*.parquet")}
+        for line in self._new_lines():
+            known = self._early.setdefault(line["part"], [])
+            known[:] = [one for one in known if one["step"] != line["step"]] + [line]
+        changed = set()
+        for part in [part for part in self._lines if part not in there]:
+            changed |= self._remove(part)
+        for part in sorted(there - self._lines.keys()):
+            lines = self._early.pop(part, None) or self._lines_of(part)
+            changed |= self._add(part, lines)
+        return changed
+
+    def _read_manifest(self) -> None:
+        try:
+            run = json.loads((self.folder / "_run.json").read_bytes())
+            self.components = tuple(map(str, run["components"]))
+        except FileNotFoundError:
+            return  # nothing is recorded yet
+        except (ValueError, KeyError, TypeError) as error:
+            raise ValueError(f"{self.folder / '_run.json'} has no list of components") from error
+
+    def _new_lines(self) -> Iterator[Line]:
+        for file in sorted((self.folder / RECORD / "statistics").glob("*.jsonl")):
+            with file.open("rb") as source:
+                source.seek(self._read.get(file, 0))
+                text = source.read()
+            whole = text.rfind(b"\n") + 1  # what follows is being written
+            self._read[file] = self._read.get(file, 0) + whole
+            for line in text[:whole].splitlines():
+                try:
+                    yield json.loads(line)
+                except ValueError:
+                    continue  # its process was killed while it wrote it: the part is read instead
+
+    def _lines_of(self, part: str) -> list[Line]:
+        path = self.folder / f"{part}.parquet"
+        try:
+            names = pq.read_schema(path).names
+            wanted = [name for name in (*_NEEDED, *self.components) if name in names]
+            table = pq.read_table(path, columns=wanted)
+            return statistics_of(part, table, self.components, path.stat().st_mtime)
+        except (OSError, KeyError, pa.ArrowException):
+            return []  # it was put aside just now, or it is not a part
+
+    def _add(self, part: str, lines: Sequence[Line]) -> set[int]:
+        self._lines[part] = list(lines)
+        self.rows += sum(line["rows"] for line in lines)
+        for line in lines:
+            self._by_step.setdefault(line["step"], set()).add(part)
+            for prompt, *_ in line["groups"]:
+                self._by_prompt.setdefault(prompt, set()).add(part)
+        return {line["step"] for line in lines}
+
+    def _remove(self, part: str) -> set[int]:
+        lines = self._lines.pop(part)
+        self.rows -= sum(line["rows"] for line in lines)
+        for line in lines:
+            self._by_step[line["step"]].discard(part)
+            for prompt, *_ in line["groups"]:
+                self._by_prompt[prompt].discard(part)
+        return {line["step"] for line in lines}
+
+    @property
+    def steps(self) -> list[int]:
+        """The steps of which there are rows, in order."""
+        return sorted(step for step, parts in self._by_step.items() if parts)
+
+    def lines(self, step: int) -> list[Line]:
+        """The statistics of a step, one or more for each process."""
+        parts = sorted(self._by_step.get(step, ()))
+        return [line for part in parts for line in self._lines[part] if line["step"] == step]
+
+    def step_rows(self, step: int) -> list[dict[str, Any]]:
+        """All rows of a step."""
+        return self._rows(self._by_step.get(step, ()), "step", step)
+
+    def prompt_rows(self, prompt: str, most: int) -> list[dict[str, Any]]:
+        """The rows of a prompt through all steps, by the digest of the prompt; the last `most`."""
+        found: list[dict[str, Any]] = []
+        for part in sorted(self._by_prompt.get(prompt, ()), reverse=True):
+            rows = self._rows([part], None, None)
+            found += [row for row in rows if row["group_id"].rpartition("-")[2] == prompt]
+            if len(found) >= most:
+                break
+        return sorted(found, key=lambda row: row["row_id"])[-most:]
+
+    def _rows(self, parts: Iterable[str], column: str | None, value: Any) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = []
+        for part in sorted(parts):
+            try:
+                table = pq.read_table(self.folder / f"{part}.parquet")
+            except FileNotFoundError:
+                continue  # put aside just now
+            if column in table.column_names:
+                table = table.filter(pc.equal(table[column], value))
+            found += table.to_pylist()
+        return found

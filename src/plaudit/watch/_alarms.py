@@ -1,0 +1,336 @@
+"""The steps of a run in; what looks wrong, in words, out, each with the rows that show it.
+
+Every alarm has a rule that a person could check by hand, with its numbers below. None of them says
+that something is wrong: they say where to look.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from plaudit.watch._steps import Spread, Step
+
+WINDOW = 3  # steps whose means are compared
+BACK = 100  # steps back in which the best window is looked for
+MOVED = 0.1  # of the range of a component's values: less is not called a rise or a fall
+SURE = 4.0  # standard errors that a rise or a fall must have
+ALIKE = 2.0  # rows of a group are alike: so many rows count as one
+MOST = 0.5  # of the completions that have one answer
+BEYOND_GOLD = 0.25  # by which that share is above that of the most frequent gold
+PROMPTS = 4  # different prompts at least, for an answer or a share to say something
+LONGER = 2.0  # times as long as it was, while the total has not risen
+FAR_LONGER = 4.0  # times as long, whatever the total
+ENOUGH = 20  # tokens or characters that it must be longer by
+NEVER = 20  # steps after which a component that never moved is told of
+NO_ANSWER = 1 / 3
+TIMEOUTS = 0.01
+UNSETTLED = 8  # steps of which rows may still come
+LENGTH = ""  # the length of a completion; no component has this name
+SILENT = 5  # steps without its rule after which an alarm is over
+
+Query: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something to look at.
+
+    kind: which rule
+    about: what it is about: the component, the answer; a kind can be raised for several
+    text: one or two sentences for a person
+    first, last: the steps at which the rule held first and last
+    is_over: whether the rule has not held for some steps
+    rows: which rows show it: a step, and an order or a filter, as the page asks for rows
+    """
+
+    kind: str
+    about: str
+    text: str
+    first: int
+    last: int
+    is_over: bool
+    rows: Query
+
+
+def alarms_of(steps: Sequence[Step]) -> list[Alarm]:
+    """The alarms of a run, those that hold now first, then the latest first.
+
+    >>> alarms_of([])
+    []
+    """
+    return AlarmLog().update(steps, 0)
+
+
+class AlarmLog:
+    """The alarms of a run that goes on: steps that are past are looked at once."""
+
+    def __init__(self) -> None:
+        self._settled: dict[tuple[str, str], Alarm] = {}
+        self._count = 0  # of the steps that they are of
+
+    def update(self, steps: Sequence[Step], changed: int) -> list[Alarm]:
+        """The alarms of these steps, of which those before place `changed` are known already."""
+        if changed < self._count:
+            self._settled, self._count = {}, 0
+        history = History(steps)
+        settled = max(self._count, len(steps) - UNSETTLED)
+        _look(history, range(self._count, settled), self._settled)
+        self._count = settled
+        found = dict(self._settled)
+        _look(history, range(settled, len(steps)), found)
+        return sorted(
+            _ended(found.values(), steps),
+            key=lambda alarm: (alarm.is_over, -alarm.last, alarm.kind),
+        )
+
+
+def _look(history: "History", places: range, found: dict[tuple[str, str], Alarm]) -> None:
+    for place in places:
+        for rule in RULES:
+            for alarm in rule(history, place):
+                key = alarm.kind, alarm.about
+                first = found[key].first if key in found else alarm.first
+                found[key] = replace(alarm, first=first)
+
+
+def _ended(alarms: Any, steps: Sequence[Step]) -> Iterator[Alarm]:
+    recent = {step.step for step in steps[-SILENT:]}
+    for alarm in alarms:
+        yield replace(alarm, is_over=alarm.last not in recent)
+
+
+def _raised(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
+    return Alarm(kind, about, text, step, step, False, {"step": step, **rows})
+
+
+# --- rises and falls ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Mean:
+    """The mean of a few steps, and its standard error; `place` is that of the last of them."""
+
+    place: int
+    first: int
+    last: int
+    value: float
+    error: float
+
+
+class History:
+    """The steps of a run, and the means of each few of them that follow one another.
+
+    `windows(name)[place]` is the mean of the WINDOW steps up to the one at a place; `LENGTH` is the
+    name of the length.
+    """
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+        self._windows: dict[str, list[_Mean | None]] = {}
+        self._moves: dict[str, int] = {}
+
+    def windows(self, name: str) -> list[_Mean | None]:
+        """The mean that ends at each step; None where there are too few steps or no values."""
+        if name not in self._windows:
+            self._windows[name] = self._means(name)
+        return self._windows[name]
+
+    def _means(self, name: str) -> list[_Mean | None]:
+        spreads = [_spread(step, name) for step in self.steps]
+        sums = np.array([(s.rows, s.total, s.squares) for s in spreads], float).reshape(-1, 3)
+        ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
+        found: list[_Mean | None] = [None] * min(WINDOW - 1, len(spreads))
+        within = (ends[WINDOW:] - ends[:-WINDOW]).tolist() if len(spreads) >= WINDOW else []
+        for place, (rows, total, squares) in enumerate(within, start=WINDOW - 1):
+            if rows < 0.5:
+                found.append(None)
+                continue
+            mean = total / rows
+            error = sqrt(max(squares / rows - mean**2, 0.0) * ALIKE / rows)
+            first, last = self.steps[place - WINDOW + 1].step, self.steps[place].step
+            found.append(_Mean(place, first, last, mean, error))
+        return found
+
+    def moves(self, name: str) -> int:
+        """The place of the first step at which not all rows so far have one value."""
+        if name not in self._moves:
+            self._moves[name] = self._first_move(name)
+        return self._moves[name]
+
+    def _first_move(self, name: str) -> int:
+        value = None
+        for place, step in enumerate(self.steps):
+            spread = step.values[name]
+            value = spread.least if value is None else value
+            if spread.rows and not spread.least == spread.most == value:
+                return place
+        return len(self.steps)
+
+
+def _spread(step: Step, name: str) -> Spread:
+    return step.length if name == LENGTH else step.values[name]
+
+
+def _range(steps: Sequence[Step], name: str) -> float:
+    spreads = [step.values[name] for step in steps]
+    most = max((s.most for s in spreads if s.most is not None), default=0.0)
+    return most - min((s.least for s in spreads if s.least is not None), default=0.0)
+
+
+def _is_sure(before: _Mean, after: _Mean, least: float) -> bool:
+    """Whether a mean has risen by so much, and by more than chance would have it."""
+    error = sqrt(before.error**2 + after.error**2)
+    return after.value - before.value >= max(least, SURE * error, 1e-9)
+
+
+def form_over_answers(history: History, place: int) -> Iterator[Alarm]:
+    """A component that does not look at what is right rises, while one that does falls."""
+    last = history.steps[place]
+    judging = [name for name, rows in last.decided.items() if 2 * rows > last.rows]
+    others = [name for name in last.values if name not in ("total", *judging)]
+    for right in judging if others else ():
+        windows = history.windows(right)
+        now = windows[place]
+        earlier = [w for w in windows[max(0, place - BACK) : max(0, place - WINDOW + 1)] if w]
+        if now is None or not earlier:
+            continue
+        best = max(earlier, key=lambda window: (window.value, window.place))
+        seen = history.steps[best.place - WINDOW + 1 : place + 1]
+        if not _is_sure(now, best, MOVED * _range(seen, right)):
+            continue
+        for form in others:
+            before, after = (history.windows(form)[at] for at in (best.place, place))
+            if before and after and _is_sure(before, after, MOVED * _range(seen, form)):
+                yield _raised(
+                    "form over answers",
+                    f"{form}, {right}",
+                    f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
+                    f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
+                    f"{best.last} to {now.last}: the model may be learning its form alone.",
+                    last.step,
+                    {"high": form, "low": right},
+                )
+
+
+def length_runs_away(history: History, place: int) -> Iterator[Alarm]:
+    """Completions get longer and longer, and the total does not rise with them."""
+    windows = history.windows(LENGTH)
+    now = windows[place]
+    earlier = [window for window in windows[max(0, place - BACK) : place] if window]
+    if now is None or not earlier:
+        return
+    before = min(earlier, key=lambda window: (window.value, -window.place))
+    longer = now.value / max(before.value, 1.0)
+    if longer < LONGER or now.value - before.value < ENOUGH:
+        return
+    totals = history.windows("total")
+    was, is_now = totals[before.place], totals[place]
+    if longer < FAR_LONGER and was and is_now and _is_sure(was, is_now, 0.0):
+        return
+    unit = history.steps[place].unit
+    yield _raised(
+        "length runs away",
+        "",
+        f"A completion has {now.value:,.0f} {unit} on average, {longer:.1f} times as many as at "
+        f"step {before.last} ({before.value:,.0f})"
+        + (", and the total has not risen with it." if longer < FAR_LONGER else "."),
+        history.steps[place].step,
+        {"order": "longest"},
+    )
+
+
+# --- answers and statuses -------------------------------------------------------------------------
+
+
+def one_answer(history: History, place: int) -> Iterator[Alarm]:
+    """Most completions of two steps in a row give one answer, to different prompts."""
+    steps = history.steps[max(0, place - 1) : place + 1]
+    for name in steps[-1].answers:
+        both = [step.answers.get(name) for step in steps]
+        if len(both) < 2 or not all(both):
+            continue
+        before, now = both
+        assert before is not None and now is not None
+        is_same = before.text == now.text and min(before.prompts, now.prompts) >= PROMPTS
+        beyond = min(one.share - one.gold for one in (before, now))
+        if is_same and min(before.share, now.share) > MOST and beyond >= BEYOND_GOLD:
+            yield _raised(
+                "one answer",
+                f"{name}: {now.text}",
+                f"{now.share:.0%} of the completions answer “{now.text}” to {now.prompts} or more "
+                f"different prompts, by {name}; no gold is as frequent.",
+                steps[-1].step,
+                {"component": name, "answer": now.text},
+            )
+
+
+def no_answer(history: History, place: int) -> Iterator[Alarm]:
+    """In more than a third of the rows nothing was found that could be an answer."""
+    steps = history.steps[max(0, place - WINDOW + 1) : place + 1]
+    share = _share(steps, "no_answer")
+    if share > NO_ANSWER and len(steps) == WINDOW:
+        yield _raised(
+            "no answer",
+            "",
+            f"In {share:.0%} of the completions of the last {WINDOW} steps no answer was found: "
+            "look whether the prompt says how to give it, and whether completions are cut off.",
+            steps[-1].step,
+            {"status": "no_answer"},
+        )
+
+
+def timeouts(history: History, place: int) -> Iterator[Alarm]:
+    """Answers took too long to be judged: they count as wrong, whatever they are."""
+    steps = history.steps[max(0, place - WINDOW + 1) : place + 1]
+    share = _share(steps, "timeout")
+    if share > TIMEOUTS and steps[-1].statuses.get("timeout"):
+        yield _raised(
+            "timeouts",
+            "",
+            f"{share:.1%} of the rows of the last {len(steps)} steps were not judged in time: they "
+            "got the value of a wrong answer, whatever they say. Look what these answers are, or "
+            "raise the deadline (PLAUDIT_DEADLINE).",
+            steps[-1].step,
+            {"status": "timeout"},
+        )
+
+
+def _share(steps: Sequence[Step], status: str) -> float:
+    rows = sum(step.rows for step in steps)
+    return sum(step.statuses.get(status, 0) for step in steps) / max(rows, 1)
+
+
+def never_moves(history: History, place: int) -> Iterator[Alarm]:
+    """A component has given every row the same value, or none, since the first step."""
+    if place + 1 < NEVER:
+        return
+    last = history.steps[place]
+    for name in last.values:
+        if name == "total" or history.moves(name) <= place:
+            continue
+        value = next((m for s in history.steps if (m := s.values[name].most) is not None), None)
+        what = "has no value in any row" if value is None else f"is {_shown(value)} in every row"
+        yield _raised(
+            "never moves",
+            name,
+            f"{name} {what} of all {place + 1} steps so far: nothing is learned from it.",
+            last.step,
+            {"component": name},
+        )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+RULES: tuple[Callable[[History, int], Iterator[Alarm]], ...] = (
+    form_over_answers,
+    one_answer,
+    length_runs_away,
+    never_moves,
+    no_answer,
+    timeouts,
+)

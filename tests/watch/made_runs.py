@@ -1,0 +1,96 @@
+"""Runs that are made up, recorded by plaudit itself: healthy ones, and ones with a fault.
+
+A plan gives the shares and numbers of each step: {"right": 0.4, "format": 0.9, "length": 60}.
+"""
+
+import random
+import sys
+import time
+from types import SimpleNamespace
+
+import plaudit
+from plaudit.recording import finish
+from plaudit.scores import Score, reward
+
+ROWS, GROUP = 64, 8
+
+
+@reward(columns=["solution"])
+def accuracy_reward(completions, solution, **kwargs):
+    """1.0 where the last word is the gold; "?" cannot be judged in time, "-" is no answer."""
+    return [
+        _judged(text.split()[-1], gold) for text, gold in zip(completions, solution, strict=True)
+    ]
+
+
+def _judged(answer, gold):
+    if answer == "?":
+        return Score(0.0, "It took too long to compare.", gold=gold, status="timeout", right=False)
+    if answer == "-":
+        return Score(0.0, "There is no answer.", gold=gold, status="no_answer", right=False)
+    is_right = answer == gold
+    why = f"{answer} is {'' if is_right else 'not '}equal to the gold {gold}."
+    status = "equal" if is_right else "different"
+    return Score(float(is_right), why, answer, gold, "numbers", status, is_right)
+
+
+@reward
+def think_format_reward(completions, **kwargs):
+    """1.0 where there are tags."""
+    return [
+        Score(
+            float(text.startswith("<think>")),
+            "The tags are there." if text[0] == "<" else "No tags.",
+        )
+        for text in completions
+    ]
+
+
+def healthy(step):
+    """Learning: both rewards rise, and completions get a little longer."""
+    return {
+        "right": min(0.9, 0.3 + 0.01 * step),
+        "format": min(0.98, 0.4 + 0.015 * step),
+        "length": 40 + step / 3,
+    }
+
+
+def batch(step, plan, seed=0):
+    """A batch of a step, by its plan."""
+    chance = random.Random(seed * 10_007 + step)
+    batch = {"prompts": [], "completions": [], "solution": []}
+    for row in range(ROWS):
+        prompt = (step * (ROWS // GROUP) + row // GROUP) % 96
+        gold = str(prompt % 12 + 3)
+        answer = gold if chance.random() < plan["right"] else str(chance.randrange(40, 90))
+        draw = chance.random()
+        for word in ("no_answer", "timeout", "one"):
+            if draw < plan.get(word, 0.0):
+                answer = {"no_answer": "-", "timeout": "?", "one": "7"}[word]
+                break
+        body = "so " * max(1, round(chance.gauss(plan["length"], 4)))
+        tags = chance.random() < plan["format"]
+        batch["prompts"].append(f"What is {prompt} plus nothing, in words that a child would use?")
+        batch["completions"].append(
+            f"{'<think>' if tags else ''}{body}{'</think>' if tags else ''} {answer}"
+        )
+        batch["solution"].append(gold)
+    return batch
+
+
+def make(folder, steps, plan=healthy, first=0, seed=0, pause=0.0):
+    """Record a run of some steps."""
+    functions = plaudit.record([accuracy_reward, think_format_reward], folder)
+    for step in range(first, first + steps):
+        given = batch(step, plan(step), seed)
+        lengths = [[0] * len(text.split()) for text in given["completions"]]
+        state = SimpleNamespace(global_step=step)
+        for function in functions:
+            function(**given, completion_ids=lengths, trainer_state=state)
+        if pause:
+            time.sleep(pause)
+    finish(folder)
+
+
+if __name__ == "__main__":  # a run that goes on, for a page to follow
+    make(sys.argv[1], int(sys.argv[2]), pause=float(sys.argv[3]))
