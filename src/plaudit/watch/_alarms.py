@@ -222,21 +222,25 @@ def length_runs_away(history: History, place: int) -> Iterator[Alarm]:
     earlier = [window for window in windows[max(0, place - BACK) : place] if window]
     if now is None or not earlier:
         return
-    before = min(earlier, key=lambda window: (window.value, -window.place))
-    longer = now.value / max(before.value, 1.0)
-    if longer < LONGER or now.value - before.value < ENOUGH:
+    shorter = [window for window in earlier if now.value >= LONGER * max(window.value, 1.0)]
+    if not shorter or now.value - shorter[-1].value < ENOUGH:
         return
+    before = shorter[-1]  # the last time that completions were half as long
+    shortest = min(earlier, key=lambda window: (window.value, -window.place))
+    is_far = now.value >= FAR_LONGER * max(shortest.value, 1.0)
     totals = history.windows("total")
     was, is_now = totals[before.place], totals[place]
-    if longer < FAR_LONGER and was and is_now and _is_sure(was, is_now, 0.0):
+    if not is_far and was and is_now and _is_sure(was, is_now, 0.0):
         return
+    before = shortest if is_far else before
+    longer = now.value / max(before.value, 1.0)
     unit = history.steps[place].unit
     yield _raised(
         "length runs away",
         "",
         f"A completion has {now.value:,.0f} {unit} on average, {longer:.1f} times as many as at "
         f"step {before.last} ({before.value:,.0f})"
-        + (", and the total has not risen with it." if longer < FAR_LONGER else "."),
+        + ("." if is_far else ", and the total has not risen since."),
         history.steps[place].step,
         {"order": "longest"},
     )

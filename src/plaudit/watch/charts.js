@@ -26,7 +26,7 @@ const curves = (() => {
     let every = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= rough * 0.999);
     if (whole) every = Math.max(1, Math.round(every));
     const found = [];
-    for (let n = Math.ceil(low / every - 1e-9); n * every <= high + every * 1e-6; n += 1) found.push(n * every);
+    for (let n = Math.ceil(low / every - 1e-9); n * every <= high + every * 1e-6; n += 1) found.push(n * every || 0);
     return found;
   }
 
@@ -61,7 +61,9 @@ const curves = (() => {
       const anchor = across(x) > width - 30 ? "end" : "middle";
       drawing.append(svg("text", { x: across(x), y: HEIGHT - 6, "text-anchor": anchor }, x.toLocaleString("en")));
     }
-    lines.forEach((line) => drawing.append(...band(line, across, up), ...path(line, across, up)));
+    // The bands of several lines would hide each other: then the legend alone tells them.
+    if (lines.length === 1) drawing.append(...band(lines[0], across, up));
+    lines.forEach((line) => drawing.append(...path(line, across, up)));
     const here = svg("line", { class: "here", y1: EDGE.top, y2: HEIGHT - EDGE.bottom, visibility: "hidden" });
     drawing.append(here);
     const caption = element("figcaption");

@@ -216,8 +216,7 @@
   const flat = (rows) => element("div", { className: "card group" }, ...rows.map((row) => rowView(row, true)));
 
   function grouped(rows) {
-    const groups = Map.groupBy ? Map.groupBy(rows, (row) => row.group) : groupBy(rows);
-    return [...groups.values()].map((own) =>
+    return [...groupBy(rows, (row) => row.group).values()].map((own) =>
       element(
         "article",
         { className: "card group" },
@@ -228,9 +227,9 @@
     );
   }
 
-  function groupBy(rows) {
+  function groupBy(rows, of) {
     const groups = new Map();
-    for (const row of rows) groups.set(row.group, [...(groups.get(row.group) ?? []), row]);
+    for (const row of rows) groups.set(of(row), [...(groups.get(of(row)) ?? []), row]);
     return groups;
   }
 
@@ -249,7 +248,7 @@
       element(
         "summary",
         {},
-        element("b", {}, withStep ? `${counted(row.step)}` : shown(row.total)),
+        element("b", {}, withStep ? `step ${counted(row.step)}` : shown(row.total)),
         element("span", { className: "said" }, said.slice(0, 300)),
         element("span", { className: "numbers" }, withStep ? `total ${shown(row.total)} ` : `${values.join(" · ")} `, pill(row.status)),
       ),
@@ -299,11 +298,30 @@
         ...[...run.rows].reverse().map((own) => rowView(own, false, true)),
       ),
     );
+    const figure = element("figure", { className: "curve" });
     one("#through-time").replaceChildren(
-      element("p", { className: "asked" }, row.prompt),
+      element("p", { className: "asked" }, row.prompt || "(the trainer passed no prompt)"),
+      figure,
       element("div", { className: "sides" }, ...sides),
     );
     one("#history").showModal();
+    curves.draw(figure, found.flatMap(promptLine), { title: "total of this prompt" });
+  }
+
+  // The mean total of a prompt's completions at each step, with the least and the most.
+  function promptLine(run, place) {
+    const steps = groupBy(run.rows.filter((row) => row.total !== null), (row) => row.step);
+    const totals = [...steps.values()].map((rows) => rows.map((row) => row.total));
+    if (!totals.length) return [];
+    return [{
+      name: runs.length > 1 ? run.name : "mean total, from the least to the most",
+      x: [...steps.keys()],
+      y: totals.map((all) => all.reduce((sum, one) => sum + one, 0) / all.length),
+      low: totals.map((all) => Math.min(...all)),
+      high: totals.map((all) => Math.max(...all)),
+      dashed: place > 0,
+      colour: curves.colour(place),
+    }];
   }
 
   function offerStatuses() {
