@@ -1,4 +1,4 @@
-"""The page that follows a run, in a browser, while the run goes on: wide and narrow, light and dark.
+"""The page that follows a run, in a browser, while the run goes on: wide, narrow, light and dark.
 
 Screenshots are kept in the folder that PLAUDIT_SCREENSHOTS names, else in pytest's own.
 """

@@ -13,7 +13,6 @@ import pyarrow.parquet as pq
 import pytest
 
 HERE = Path(__file__).parent
-LONG = "PLAUDIT_LONG_TESTS" in os.environ
 
 
 def start(folder, process, first, steps, rows, pause=0.0, ranked=True):
@@ -100,6 +99,7 @@ def test_a_resumed_run_records_each_step_once(tmp_path):
     assert len(aside) == 2 * 4
 
 
+@pytest.mark.long
 def test_a_rank_that_starts_anew_replaces_its_own_rows_alone(tmp_path):
     other = start(tmp_path, 0, 0, 10_000, 40, pause=0.05)
     try:

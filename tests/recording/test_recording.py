@@ -97,14 +97,24 @@ def test_plain_functions_are_recorded_with_their_weights(tmp_path):
     assert found[3]["explanation"][0]["why"] == "short skips the row."
 
 
-def test_what_is_recorded_can_be_reported_and_compared(tmp_path):
+@pytest.fixture(scope="module")
+def two_runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("runs")
     for run in ("a", "b"):
         for step in range(3):
-            plaudit.record(REASONING, tmp_path / run)(**at(step))
-        finish(tmp_path / run)
-    assert write_report(tmp_path / "a").exists()
-    difference = compare(tmp_path / "a", tmp_path / "b")
+            plaudit.record(REASONING, folder / run)(**at(step))
+        finish(folder / run)
+    return folder / "a", folder / "b"
+
+
+def test_what_is_recorded_can_be_compared(two_runs):
+    difference = compare(*two_runs)
     assert (difference.changed, difference.rows) == (0, 12)
+
+
+@pytest.mark.long
+def test_what_is_recorded_can_be_reported(two_runs):
+    assert write_report(two_runs[0]).exists()
 
 
 def test_messages_and_images_and_long_lists(tmp_path):
@@ -174,6 +184,20 @@ def test_batches_that_say_no_step_are_counted_and_counted_on(tmp_path):
     for _ in range(2):
         subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
     assert [row["step"] for row in rows(tmp_path, "step")] == [0, 0, 1, 1, 2, 2, 3, 3]
+
+
+def test_a_writer_that_is_killed_is_started_again(tmp_path):
+    recipe = plaudit.record(REASONING, tmp_path)
+    recipe(**at(0))
+    for step in range(1, 4):
+        writer = recipe.recording.recorder._writer._child
+        writer.kill()
+        writer.wait()
+        recipe(**at(step))
+    finish(tmp_path)
+    assert [row["step"] for row in rows(tmp_path, "step")] == [
+        s for s in range(4) for _ in range(4)
+    ]
 
 
 def test_a_full_disk_is_a_warning_and_the_run_goes_on(tmp_path):

@@ -211,7 +211,7 @@ class Recorder:
                     self._close_parts(before=1 << 62)
                     self._writer.ring()
                     self._writer.wait_for_spool()
-                except OSError as error:
+                except (OSError, RuntimeError) as error:
                     self.stop(error)
 
     def close(self) -> None:

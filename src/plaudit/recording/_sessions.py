@@ -161,14 +161,14 @@ def is_live(file: Path) -> bool:
 def last_step(session: Session) -> int:
     """The last step recorded before a session: by earlier launches, or by its own rank; else -1."""
     launches = {one.number: one.launch for one in sessions_of(session.folder)}
-    return max(
-        (
-            part.step
-            for part in (Part.of(file.name) for file in session.folder.glob("part-*.parquet"))
-            if part is not None and _is_earlier(part, session, launches)
-        ),
-        default=-1,
-    )
+    parts = [Part.of(file.name) for file in _files(session.folder)]
+    earlier = (part.step for part in parts if part and _is_earlier(part, session, launches))
+    return max(earlier, default=-1)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The parts, and what will become parts."""
+    return [*folder.glob("part-*.parquet"), *(folder / RECORD / "spool").glob("*/part-*")]
 
 
 def supersede(session: Session, step: int) -> int:
@@ -180,8 +180,7 @@ def supersede(session: Session, step: int) -> int:
     moved = 0
     with locked(session.folder):
         launches = {one.number: one.launch for one in sessions_of(session.folder)}
-        spools = (session.folder / RECORD / "spool").glob("*/part-*")
-        for file in (*session.folder.glob("part-*.parquet"), *spools):
+        for file in _files(session.folder):
             part = Part.of(file.name)
             if part is None or part.step < step or not _is_earlier(part, session, launches):
                 continue

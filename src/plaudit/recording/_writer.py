@@ -7,9 +7,11 @@ the next one that is started for the folder.
 """
 
 import errno
+import fcntl
 import json
 import os
 import select
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -34,6 +36,8 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
     bell: the descriptor on which the trainer sends a byte for each batch; its end is the trainer's
     """
     folder, spool = Path(directory), spool_of(Path(directory), session)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # for the trainer: it ends when that has
+        signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(NICENESS)
     sys.meta_path.insert(0, _WithoutPandas())
@@ -69,11 +73,13 @@ def _wait(bell: int, trainer: int) -> bool:
     return False
 
 
-def _lock(spool: Path) -> int:
-    import fcntl
-
+def _lock(spool: Path, how: int = 0) -> int:
     lock = os.open(spool / LOCK, os.O_CREAT | os.O_RDWR, 0o666)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | how)
+    except OSError:
+        os.close(lock)
+        raise
     return lock
 
 
@@ -86,15 +92,23 @@ def write_what_was_left(folder: Path, components: Sequence[str]) -> None:
     """Write what sessions left of which neither the trainer nor the writer is alive."""
     sessions = folder / RECORD / "sessions"
     for spool in sorted((folder / RECORD / "spool").iterdir()):
-        if is_live(spool / LOCK) or is_live(sessions / f"{spool.name}.json"):
+        if is_live(sessions / f"{spool.name}.json"):
             continue
-        write_spool(folder, spool, components, is_over=True)
-        _remove(spool)
+        try:
+            lock = _lock(spool, fcntl.LOCK_NB)
+        except (BlockingIOError, FileNotFoundError):
+            continue  # another one is writing it, or has just done so
+        try:
+            write_spool(folder, spool, components, is_over=True)
+            _remove(spool)
+        finally:
+            os.close(lock)
 
 
 def _remove(spool: Path) -> None:
     with suppress(OSError):
-        (spool / LOCK).unlink(missing_ok=True)
+        for file in (*spool.glob("*.unfinished"), spool / LOCK):
+            file.unlink(missing_ok=True)
         spool.rmdir()
 
 
@@ -134,7 +148,7 @@ def _write(folder: Path, file: Path, table: pa.Table, components: Sequence[str])
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     with locked(folder):
         if not file.exists():  # a run that was resumed has replaced it meanwhile
-            unfinished.unlink()
+            unfinished.unlink(missing_ok=True)
             return
         statistics = folder / RECORD / "statistics" / f"{file.parent.name}.jsonl"
         with statistics.open("ab") as log:
