@@ -165,6 +165,13 @@ def test_every_adapter_records_where_the_environment_says(tmp_path, monkeypatch)
     assert len({row["group_id"] for row in found}) == 2
 
 
+def test_the_functions_of_any_recipe_record_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
+    for function in load("trl-reasoning").reward_funcs():
+        function(**at(0))
+    assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
+
+
 def test_a_step_that_goes_back_replaces_what_came_after_it(tmp_path):
     recipe = plaudit.record(REASONING, tmp_path)
     for step in (0, 1, 2, 3):

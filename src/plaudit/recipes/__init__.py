@@ -23,9 +23,10 @@ from plaudit.recipes._calling import score_of_value
 from plaudit.recipes._columns import guess
 from plaudit.recipes._component import Component
 from plaudit.recipes._files import load, presets
-from plaudit.recipes._recipe import Recipe, RowScore
+from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe, RowScore
 
 __all__ = [
+    "RECORD_VARIABLE",
     "BrokenRewardError",
     "Component",
     "Recipe",

@@ -1,8 +1,10 @@
 """Components -> one callable that scores a batch."""
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from importlib import import_module
 from typing import Any
 
 from plaudit.recipes._columns import check_completions, check_needs
@@ -10,6 +12,8 @@ from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, Score, as_coroutine_functions, values_of
+
+RECORD_VARIABLE = "PLAUDIT_RECORD"
 
 
 @dataclass(frozen=True)
@@ -140,7 +144,8 @@ in the recipe. The columns are "prompt", "completion", "gold"
         """A reward function for each component, as trainers take them; picklable.
 
         Each has the component's name, applies its columns and parameters, and respects its gate.
-        Asynchronous ones are coroutine functions, for a trainer's event loop.
+        Asynchronous ones are coroutine functions, for a trainer's event loop. What they score is
+        recorded where the environment variable PLAUDIT_RECORD names a folder.
 
         >>> from plaudit.recipes import load
         >>> functions = load("trl-reasoning").reward_funcs()
@@ -149,6 +154,12 @@ in the recipe. The columns are "prompt", "completion", "gold"
         >>> functions[1](completions=["<think>2 + 2</think> 4"], solution=["4"])
         [1.0]
         """
+        recorded = _recorded(self)
+        if recorded is not self:
+            return recorded.reward_funcs(asynchronous=asynchronous)
+        return self._functions(asynchronous)
+
+    def _functions(self, asynchronous: bool) -> list[Callable[..., Any]]:
         functions = [
             _RewardFunction(self._with_gates(component), self.columns)
             for component in self.components
@@ -214,6 +225,17 @@ in the recipe. The columns are "prompt", "completion", "gold"
         known = sorted({name for c in self.components for name in c.calling.takes})
         hint = did_you_mean(argument, ["completions", *known])
         raise ValueError(f"columns: no reward takes {quoted(argument)}; {hint}")
+
+
+def _recorded(recipe: Recipe) -> Recipe:
+    """The recipe that records, if the environment asks for one.
+
+    Recording is built on recipes, so it is asked for by its name.
+    """
+    if not os.environ.get(RECORD_VARIABLE):
+        return recipe
+    recorded: Recipe = import_module("plaudit.recording").recorded(recipe)
+    return recorded
 
 
 @lru_cache  # a batch has few different ones

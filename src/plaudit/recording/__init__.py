@@ -3,7 +3,7 @@
     recipe = plaudit.record(load("trl-reasoning"), "runs/1")
     GRPOTrainer(reward_funcs=recipe.reward_funcs(), …).train()
 
-    PLAUDIT_RECORD=runs/1 …           # the same, for the adapters of all trainers
+    PLAUDIT_RECORD=runs/1 …           # the same, for every recipe that a trainer calls
 
     runs/1/part-….parquet   the rows, as `plaudit score` writes them: step, group_id, prompt,
                             completion, a column for each component, total, status, explanation
@@ -21,7 +21,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
-from plaudit.recipes import Recipe
+from plaudit.recipes import RECORD_VARIABLE, Recipe
 from plaudit.recording._functions import (
     RecordedRecipe,
     known_recording,
@@ -32,9 +32,8 @@ from plaudit.recording._functions import (
 if TYPE_CHECKING:
     from plaudit.recording._reading import RecordedRun
 
-__all__ = ["VARIABLE", "RecordedRecipe", "finish", "open_recorded", "record", "recorded"]
+__all__ = ["RecordedRecipe", "finish", "open_recorded", "record", "recorded"]
 
-VARIABLE = "PLAUDIT_RECORD"
 Function = Callable[..., Any]
 
 
@@ -132,7 +131,7 @@ def recorded(recipe: Recipe) -> Recipe:
     >>> recorded(load("trl-math")).name
     'trl-math'
     """
-    directory = os.environ.get(VARIABLE)
+    directory = os.environ.get(RECORD_VARIABLE)
     if not directory or isinstance(recipe, RecordedRecipe):
         return recipe
     key = id(recipe), directory
@@ -148,7 +147,7 @@ def _recorded_or_warned(recipe: Recipe, directory: Path) -> Recipe:
     except (ValueError, OSError, ImportError) as error:
         hint = " (pip install 'plaudit[score]')" if isinstance(error, ImportError) else ""
         warnings.warn(
-            f"plaudit: {VARIABLE}={directory}: nothing is recorded: {error}{hint}",
+            f"plaudit: {RECORD_VARIABLE}={directory}: nothing is recorded: {error}{hint}",
             RuntimeWarning,
             stacklevel=2,
         )

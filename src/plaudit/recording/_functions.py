@@ -23,7 +23,15 @@ _KEYS = ("prompts", "prompt", "problem", "solution")  # what tells batches apart
 
 @dataclass(frozen=True)
 class RecordedRecipe(Recipe):
-    """A recipe that records what it scores: called as a whole, or by its reward functions."""
+    """A recipe that records what it scores: called as a whole, or by its reward functions.
+
+    >>> import tempfile
+    >>> from plaudit.recipes import load
+    >>> from plaudit.recording import record
+    >>> recipe = record(load("trl-math"), tempfile.mkdtemp())
+    >>> isinstance(recipe, RecordedRecipe), recipe.name
+    (True, 'trl-math')
+    """
 
     recording: "Recording | None" = field(default=None, compare=False, repr=False)
 
@@ -43,7 +51,7 @@ class RecordedRecipe(Recipe):
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
         """A reward function for each component, as of any recipe; they are recorded together."""
-        functions = super().reward_funcs(asynchronous=asynchronous)
+        functions = self._functions(asynchronous)
         if self.recording is None:
             return functions
         return recorded_functions(functions, self.recording)

@@ -9,12 +9,10 @@ through time, and alarms: what looks wrong, in words, with the rows that show it
 
 from plaudit.watch._alarms import Alarm, alarms_of
 from plaudit.watch._command import add_arguments, run, watching
-from plaudit.watch._steps import Answer, Spread, Step, step_of
+from plaudit.watch._steps import Step, step_of
 
 __all__ = [
     "Alarm",
-    "Answer",
-    "Spread",
     "Step",
     "add_arguments",
     "alarms_of",

@@ -44,6 +44,9 @@ class Alarm:
     first, last: the steps at which the rule held first and last
     is_over: whether the rule has not held for some steps
     rows: which rows show it: a step, and an order or a filter, as the page asks for rows
+
+    >>> Alarm("no answer", "", "In 52% …", 30, 34, False, {"step": 34, "status": "no_answer"}).last
+    34
     """
 
     kind: str
@@ -192,27 +195,49 @@ def form_over_answers(history: History, place: int) -> Iterator[Alarm]:
     judging = [name for name, rows in last.decided.items() if 2 * rows > last.rows]
     others = [name for name in last.values if name not in ("total", *judging)]
     for right in judging if others else ():
-        windows = history.windows(right)
-        now = windows[place]
-        earlier = [w for w in windows[max(0, place - BACK) : max(0, place - WINDOW + 1)] if w]
-        if now is None or not earlier:
-            continue
-        best = max(earlier, key=lambda window: (window.value, window.place))
-        seen = history.steps[best.place - WINDOW + 1 : place + 1]
-        if not _is_sure(now, best, MOVED * _range(seen, right)):
-            continue
-        for form in others:
+        better = _higher_before(history, right, place)
+        for form in others if better else ():
+            lower = {window.place for window in _lower_before(history, form, place)}
+            both = [window for window in better if window.place in lower]
+            if not both:
+                continue
+            best, now = max(both, key=lambda window: window.value), history.windows(right)[place]
             before, after = (history.windows(form)[at] for at in (best.place, place))
-            if before and after and _is_sure(before, after, MOVED * _range(seen, form)):
-                yield _raised(
-                    "form over answers",
-                    f"{form}, {right}",
-                    f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
-                    f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
-                    f"{best.last} to {now.last}: the model may be learning its form alone.",
-                    last.step,
-                    {"high": form, "low": right},
-                )
+            assert now and before and after
+            yield _raised(
+                "form over answers",
+                f"{form}, {right}",
+                f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
+                f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
+                f"{best.last} to {now.last}: the model may be learning its form alone.",
+                last.step,
+                {"high": form, "low": right},
+            )
+
+
+def _higher_before(history: History, name: str, place: int) -> list[_Mean]:
+    """The earlier windows in which a component was surely higher than it is now."""
+    return _differing_before(history, name, place, lambda window, now: (now, window))
+
+
+def _lower_before(history: History, name: str, place: int) -> list[_Mean]:
+    """The earlier windows in which a component was surely lower than it is now."""
+    return _differing_before(history, name, place, lambda window, now: (window, now))
+
+
+def _differing_before(
+    history: History, name: str, place: int, order: Callable[[_Mean, _Mean], tuple[_Mean, _Mean]]
+) -> list[_Mean]:
+    windows = history.windows(name)
+    now = windows[place]
+    first = max(0, place - BACK)
+    earlier = [window for window in windows[first : max(0, place - WINDOW + 1)] if window]
+    if now is None:
+        return []
+    # Cheap first: most runs have none, at most steps.
+    found = [window for window in earlier if _is_sure(*order(window, now), 0.0)]
+    least = MOVED * _range(history.steps[first : place + 1], name) if found else 0.0
+    return [window for window in found if _is_sure(*order(window, now), least)]
 
 
 def length_runs_away(history: History, place: int) -> Iterator[Alarm]:

@@ -49,6 +49,9 @@ class Step:
     groups: how many groups have two totals or more; flat: how many of these have no signal
     statuses: how many rows have each
     decided: for each component that says which rows are right, how many rows it says so of
+
+    >>> step_of(3, []).rows
+    0
     """
 
     step: int
@@ -82,7 +85,8 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     statuses: Counter[str] = Counter()
     decided: Counter[str] = Counter()
     for line in lines:
-        seconds[line["part"].split("-")[2:3][0] if "-" in line["part"] else ""] += line["seconds"]
+        process = "".join(line["part"].split("-")[2:3])
+        seconds[process] += line["seconds"]
         statuses.update(line["statuses"])
         decided.update({name: counts[0] for name, counts in line["right"].items()})
     names = dict.fromkeys(name for line in lines for name in line["values"])
