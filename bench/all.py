@@ -30,6 +30,7 @@ PAGES = {
     "judge.md": ("engines",),
     "scoring.md": ("score_table",),
     "serve.md": ("serve_load", "serve_throughput"),
+    "watch.md": ("recording",),
 }
 
 
