@@ -107,6 +107,45 @@ def two_runs(tmp_path_factory):
     return folder / "a", folder / "b"
 
 
+def test_rewards_that_factories_make_are_recorded_with_their_reasons(tmp_path):
+    from plaudit.rewards.trl import get_repetition_penalty_reward, get_soft_overlong_punishment
+
+    made = [get_repetition_penalty_reward(ngram_size=2), get_soft_overlong_punishment(4, 2)]
+    functions = plaudit.record(made, tmp_path)
+    assert [f(**BATCH) for f in functions] == [f(**BATCH) for f in made]
+    [first, *_] = rows(tmp_path, "explanation")
+    assert [entry["component"] for entry in first["explanation"]] == [f.__name__ for f in made]
+
+
+def test_a_plain_coroutine_function_is_recorded(tmp_path):
+    async def short(completions, **kwargs):
+        return [float(len(text) < 12) for text in completions]
+
+    [function] = plaudit.record([short], tmp_path)
+    assert asyncio.run(function(**BATCH)) == [0.0, 1.0, 0.0, 1.0]
+    assert [row["total"] for row in rows(tmp_path, "total")] == [0.0, 1.0, 0.0, 1.0]
+
+
+def test_rows_of_several_steps_in_one_batch(tmp_path):
+    plaudit.record(REASONING, tmp_path)(**BATCH, step=[7, 6, 7, 6])
+    found = rows(tmp_path, "step", "total")
+    assert [(row["step"], row["total"]) for row in found] == [
+        (6, 0.0),
+        (6, 0.0),
+        (7, 2.0),
+        (7, 1.0),
+    ]
+
+
+def test_a_reward_that_the_trainer_does_not_call_is_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr("plaudit.recording._functions._WAIT", -1.0)
+    accuracy, form = plaudit.record(REASONING, tmp_path).reward_funcs()
+    form(**at(0))
+    [*_, last] = rows(tmp_path, "total", accuracy.__name__, "explanation")
+    assert (last["total"], last[accuracy.__name__]) == (0.0, None)
+    assert last["explanation"][0]["why"] == "The trainer did not call this reward."
+
+
 def test_what_is_recorded_can_be_compared(two_runs):
     difference = compare(*two_runs)
     assert (difference.changed, difference.rows) == (0, 12)

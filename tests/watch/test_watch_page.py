@@ -141,6 +141,8 @@ def test_wrong_usage(tmp_path, capsys):
     (tmp_path / "_run.json").write_text("[]")
     assert cli.main(["watch", str(tmp_path / "nowhere")]) == 2
     assert "there is no folder" in capsys.readouterr().err
+    assert cli.main(["watch", str(tmp_path)]) == 2
+    assert "_run.json has no list of components" in capsys.readouterr().err
     assert cli.main(["watch", "a", "b", "c"]) == 2
     assert "two runs can be shown side by side" in capsys.readouterr().err
 

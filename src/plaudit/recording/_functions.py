@@ -211,8 +211,8 @@ class RecordedFunction:
         """What the function gives; it is recorded."""
         start = time.perf_counter()
         scores: Callable[[], Sequence[Score]]
-        if hasattr(self.function, "scores"):
-            found = self.function.scores(completions, **columns)
+        if callable(reasons := getattr(self.function, "scores", None)):
+            found = reasons(completions=completions, **columns)
             values = values_of(found, self.name, columns.get("log_metric"))
             scores = _always(found)
         else:
@@ -240,8 +240,8 @@ class RecordedAsyncFunction:
         """What the function gives; it is recorded."""
         start = time.perf_counter()
         scores: Callable[[], Sequence[Score]]
-        if hasattr(self.function, "scores"):
-            found = await self.function.scores(completions, **columns)
+        if callable(reasons := getattr(self.function, "scores", None)):
+            found = await reasons(completions=completions, **columns)
             values = values_of(found, self.name, columns.get("log_metric"))
             scores = _always(found)
         else:

@@ -63,6 +63,8 @@ def run(arguments: argparse.Namespace) -> int:
     """
     try:
         runs = runs_of(arguments.directories)
+        for one in runs:
+            one.refresh()
         listener = listen("127.0.0.1", arguments.port)
     except (ValueError, OSError) as error:
         print(f"plaudit: {error}", file=sys.stderr)
