@@ -62,7 +62,9 @@ def batch(step, plan, seed=0):
     for row in range(ROWS):
         prompt = (step * (ROWS // GROUP) + row // GROUP) % 96
         gold = str(prompt % 12 + 3)
-        answer = gold if chance.random() < plan["right"] else str(chance.randrange(40, 90))
+        # Prompts may differ in how hard they are: those of a step are few.
+        harder = plan.get("uneven", 0.0) * (random.Random(prompt).random() - 0.5)
+        answer = gold if chance.random() < plan["right"] - harder else str(chance.randrange(40, 90))
         draw = chance.random()
         for word in ("no_answer", "timeout", "one"):
             if draw < plan.get(word, 0.0):

@@ -73,8 +73,9 @@ def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
 @pytest.mark.parametrize(
     "seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 9))]
 )
-def test_a_healthy_run_raises_none(tmp_path, seed):
-    make(tmp_path, 60, seed=seed)
+@pytest.mark.parametrize("uneven", [0.0, 0.9], ids=["even", "uneven"])
+def test_a_healthy_run_raises_none(tmp_path, seed, uneven):
+    make(tmp_path, 60, lambda step: {**healthy(step), "uneven": uneven}, seed=seed)
     assert alarms_of(steps_in(tmp_path)) == []
 
 

@@ -10,6 +10,7 @@ from math import sqrt
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from plaudit.watch._steps import Spread, Step
 
@@ -17,7 +18,10 @@ WINDOW = 3  # steps whose means are compared
 BACK = 100  # steps back in which the best window is looked for
 MOVED = 0.1  # of the range of a component's values: less is not called a rise or a fall
 SURE = 4.0  # standard errors that a rise or a fall must have
-ALIKE = 2.0  # rows of a group are alike: so many rows count as one
+NOISE = 50  # steps back from which the noise of a step's mean is estimated
+SOME = (
+    8  # steps from which it can be estimated; before, two rows count as one, since groups are alike
+)
 MOST = 0.5  # of the completions that have one answer
 BEYOND_GOLD = 0.25  # by which that share is above that of the most frequent gold
 PROMPTS = 4  # different prompts at least, for an answer or a share to say something
@@ -147,12 +151,15 @@ class History:
         ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
         found: list[_Mean | None] = [None] * min(WINDOW - 1, len(spreads))
         within = (ends[WINDOW:] - ends[:-WINDOW]).tolist() if len(spreads) >= WINDOW else []
+        noise = _noise(sums[:, 1] / np.maximum(sums[:, 0], 1))
         for place, (rows, total, squares) in enumerate(within, start=WINDOW - 1):
             if rows < 0.5:
                 found.append(None)
                 continue
             mean = total / rows
-            error = sqrt(max(squares / rows - mean**2, 0.0) * ALIKE / rows)
+            alike = 2 if place < SOME else 1
+            variance = max(squares / rows - mean**2, 0.0) * alike / rows
+            error = sqrt(max(variance, noise[place] ** 2 / WINDOW))
             first, last = self.steps[place - WINDOW + 1].step, self.steps[place].step
             found.append(_Mean(place, first, last, mean, error))
         return found
@@ -171,6 +178,23 @@ class History:
             if spread.rows and not spread.least == spread.most == value:
                 return place
         return len(self.steps)
+
+
+def _noise(means: NDArray[np.float64]) -> list[float]:
+    """The standard deviation by which the mean of a step is off its trend, as seen at each step.
+
+    Prompts differ in how hard they are, so the mean of a step moves by more than its rows tell. The
+    median of second differences knows nothing of trends, and little of jumps.
+    """
+    count = len(means)
+    if count <= SOME:
+        return [0.0] * count
+    bends = np.abs(means[2:] - 2 * means[1:-1] + means[:-2])
+    padded = np.concatenate([np.full(NOISE - 1, np.nan), bends])
+    seen = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, NOISE), axis=1)
+    known = np.concatenate([np.zeros(2), seen / (0.6745 * sqrt(6))])
+    known[:SOME] = 0.0
+    return [float(value) for value in known]
 
 
 def _spread(step: Step, name: str) -> Spread:

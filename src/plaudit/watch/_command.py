@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
 
@@ -70,7 +70,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"plaudit: {error}", file=sys.stderr)
         return WRONG
     print(f"plaudit: watching on {_address(listener)} (Ctrl-C ends it)", flush=True)
-    _server(runs).run([listener])
+    with suppress(KeyboardInterrupt):  # uvicorn raises it once more when it is done
+        _server(runs).run([listener])
     return 0
 
 
