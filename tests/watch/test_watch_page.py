@@ -13,9 +13,11 @@ import pytest
 from made_runs import ROWS, healthy, make
 
 from plaudit import cli
+from plaudit.recipes import load
 from plaudit.recording import open_recorded
 from plaudit.recording._statistics import statistics_of
 from plaudit.scored_columns import parquet_of
+from plaudit.scoring import score_table
 from plaudit.watch import watching
 
 
@@ -135,6 +137,27 @@ def test_a_folder_without_statistics_is_read(runs, tmp_path):
     for step in run.steps:
         mine, theirs = ([{**one, "at": 0} for one in r.lines(step)] for r in (run, whole))
         assert mine == theirs
+
+
+def test_a_scored_table_with_steps_can_be_opened(tmp_path):
+    lines = [
+        {
+            "step": step,
+            "prompt": f"What is {n}-1?",
+            "completion": f"It is {n - 1}.",
+            "solution": "0",
+        }
+        for step in range(3)
+        for n in (1, 2)
+    ]
+    (tmp_path / "rollouts.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    score_table([tmp_path / "rollouts.jsonl"], load("trl-reasoning"), tmp_path / "scored")
+    with watching(tmp_path / "scored") as url:
+        [state] = ask(url, "/api/state")
+        assert (state["rows"], state["curves"]["step"]) == (6, [0, 1, 2])
+        [first, _] = ask(url, "/api/rows", step=1)["rows"]
+        [run] = ask(url, "/api/prompt", prompt=first["group"])
+    assert [row["prompt"] for row in run["rows"]] == ["What is 1-1?"] * 3
 
 
 def test_wrong_usage(tmp_path, capsys):

@@ -28,11 +28,12 @@ from plaudit.recording._functions import (
     recorded_functions,
     recording_in,
 )
+from plaudit.recording._sessions import prompt_key
 
 if TYPE_CHECKING:
     from plaudit.recording._reading import RecordedRun
 
-__all__ = ["RecordedRecipe", "finish", "open_recorded", "record", "recorded"]
+__all__ = ["RecordedRecipe", "finish", "open_recorded", "prompt_key", "record", "recorded"]
 
 Function = Callable[..., Any]
 

@@ -4,6 +4,8 @@ A trainer calls the functions of a recipe one after the other, or at the same ti
 batch. Its rows are written once every function has scored it.
 """
 
+import atexit
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -85,6 +87,8 @@ class Recording:
         self._recipe = recipe
         self._lock = threading.Lock()
         self._waiting: dict[Any, list[_Batch]] = {}
+        self._process = os.getpid()
+        atexit.register(self._write_waiting)  # before the recorder's own: the last is the first
 
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
@@ -157,12 +161,15 @@ class Recording:
 
     def finish(self) -> None:
         """Write what is waiting, and wait until all is in the folder."""
+        self._write_waiting()
+        self.recorder.flush()
+
+    def _write_waiting(self) -> None:
         with self._lock:
             waiting = [one for same in self._waiting.values() for one in same]
             self._waiting = {}
-        for batch in waiting:
+        for batch in waiting if os.getpid() == self._process else ():
             self._write(batch)
-        self.recorder.flush()
 
 
 @dataclass(eq=False)

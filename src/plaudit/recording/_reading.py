@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.recording._sessions import RECORD
+from plaudit.recording._sessions import RECORD, prompt_key
 from plaudit.recording._statistics import Line, statistics_of
 
 _NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
@@ -117,11 +117,11 @@ class RecordedRun:
         return self._rows(self._by_step.get(step, ()), "step", step)
 
     def prompt_rows(self, prompt: str, most: int) -> list[dict[str, Any]]:
-        """The rows of a prompt through all steps, by the digest of the prompt; the last `most`."""
+        """The rows of a prompt through all steps, by its key; the last `most` of them."""
         found: list[dict[str, Any]] = []
         for part in sorted(self._by_prompt.get(prompt, ()), reverse=True):
             rows = self._rows([part], None, None)
-            found += [row for row in rows if row["group_id"].rpartition("-")[2] == prompt]
+            found += [r for r in rows if prompt_key(r["group_id"], r.get("step")) == prompt]
             if len(found) >= most:
                 break
         return sorted(found, key=lambda row: row["row_id"])[-most:]

@@ -194,3 +194,14 @@ def _is_earlier(part: Part, session: Session, launches: dict[int, int]) -> bool:
     launch = launches.get(part.session, 0)
     is_own = session.is_ranked and part.process == session.process and part.session < session.number
     return launch < session.launch or (launch == session.launch and is_own)
+
+
+def prompt_key(group: object, step: object) -> str:
+    """What is the same for the groups of one prompt at all steps: the group without its step.
+
+    group, step: a row's `group_id` and `step`
+
+    >>> prompt_key("12-5f0c", 12), prompt_key("What is 12-5?", 12)
+    ('5f0c', 'What is 12-5?')
+    """
+    return str(group).removeprefix(f"{step}-")

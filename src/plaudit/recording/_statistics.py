@@ -18,6 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from plaudit.recording._sessions import prompt_key
+
 POINTS = 17  # of a distribution: its values where there are no more, else quantiles
 TOP = 3  # answers that are named
 LONGEST = 120  # characters of an answer
@@ -35,7 +37,7 @@ def statistics_of(part: str, table: pa.Table, components: Sequence[str], at: flo
     (3, [[0.0, 1], [1.0, 1]], [['a', 2, 0.0, 1.0]], 8.0)
     """
     return [
-        {"part": part, "step": step, "at": at, **_of_step(rows, components)}
+        {"part": part, "step": step, "at": at, **_of_step(step, rows, components)}
         for step, rows in _by_step(table)
     ]
 
@@ -49,7 +51,7 @@ def _by_step(table: pa.Table) -> Iterator[tuple[int, pa.Table]]:
         yield step, table.filter(pc.equal(steps, step))
 
 
-def _of_step(table: pa.Table, components: Sequence[str]) -> Line:
+def _of_step(step: int, table: pa.Table, components: Sequence[str]) -> Line:
     names = table.column_names
     tokens = _floats(table["tokens"]) if "tokens" in names else np.full(len(table), np.nan)
     by_tokens = bool(np.isfinite(tokens).any())
@@ -62,7 +64,7 @@ def _of_step(table: pa.Table, components: Sequence[str]) -> Line:
         "length": distribution(tokens if by_tokens else _characters(table)),
         "unit": "tokens" if by_tokens else "characters",
         "statuses": _counts(table["status"]),
-        "groups": _groups(table),
+        "groups": _groups(step, table),
         **said,
     }
 
@@ -108,15 +110,15 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
     return {str(one["values"]): one["counts"] for one in found}
 
 
-def _groups(table: pa.Table) -> list[list[Any]]:
-    """For each group: the digest of its prompt, how many totals it has, their least and most."""
+def _groups(step: int, table: pa.Table) -> list[list[Any]]:
+    """For each group: the key of its prompt, how many totals it has, their least and most."""
     totals = table.select(["group_id", "total"]).filter(pc.is_finite(table["total"]))
     found = totals.group_by("group_id").aggregate(
         [("total", "count"), ("total", "min"), ("total", "max")]
     )
     return [
         [
-            str(one["group_id"]).rpartition("-")[2],
+            prompt_key(one["group_id"], step),
             one["total_count"],
             _short(one["total_min"]),
             _short(one["total_max"]),

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plaudit.recording import open_recorded
+from plaudit.recording import open_recorded, prompt_key
 from plaudit.report import completion_text, prompt_text
 from plaudit.watch._alarms import Alarm, AlarmLog
 from plaudit.watch._steps import Spread, Step, step_of
@@ -188,7 +188,7 @@ def filtered(rows: Iterable[Row], asked: Mapping[str, str]) -> list[Row]:
 
 
 def _prompt_of(row: Row) -> str:
-    return str(row["group_id"]).rpartition("-")[2]
+    return prompt_key(row["group_id"], row.get("step"))
 
 
 def _answers(row: Row, component: str | None, answer: str) -> bool:
