@@ -18,6 +18,7 @@ from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
     from plaudit.client import AsyncClient, Client
+    from plaudit.scoring import score
 
 __all__ = [
     "AsyncClient",
@@ -29,18 +30,28 @@ __all__ = [
     "explain",
     "reward",
     "reward_factory",
+    "score",
     "text_reward",
     "warm_up",
 ]
 __version__ = "0.1.0"
 
 
+# What is imported when somebody asks: who has no server needs no httpx, and who trains no pyarrow.
+_LATER = {
+    "AsyncClient": ("plaudit.client", "client"),
+    "Client": ("plaudit.client", "client"),
+    "score": ("plaudit.scoring", "score"),
+}
+
+
 def __getattr__(name: str) -> Any:
-    """The clients, imported when somebody asks: who has no server needs no httpx."""
-    if name not in ("AsyncClient", "Client"):
+    if name not in _LATER:
         raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
+    from importlib import import_module
+
+    package, extra = _LATER[name]
     try:
-        from plaudit import client
+        return getattr(import_module(package), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"this needs {error.name}: pip install 'plaudit[client]'") from error
-    return getattr(client, name)
+        raise ImportError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error

@@ -21,7 +21,16 @@ A recipe gives each component's score, the total and the reasons.
 from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._columns import guess
 from plaudit.recipes._component import Component
-from plaudit.recipes._files import load, presets
+from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import Recipe, RowScore
 
-__all__ = ["BrokenRewardError", "Component", "Recipe", "RowScore", "guess", "load", "presets"]
+__all__ = [
+    "BrokenRewardError",
+    "Component",
+    "Recipe",
+    "RowScore",
+    "as_recipe",
+    "guess",
+    "load",
+    "presets",
+]

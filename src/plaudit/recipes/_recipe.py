@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from plaudit.recipes._columns import check_completions, check_needs
+from plaudit.recipes._columns import check_completions, check_needs, guess_columns
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
@@ -121,6 +121,21 @@ class Recipe:
                 if taken:
                     needs[f"{component.name}.{argument}"] = column
         return needs
+
+    def with_guessed_columns(self, available: Collection[str]) -> tuple["Recipe", dict[str, str]]:
+        """The recipe for a table with these columns, and which of them were guessed, by meaning.
+
+        >>> from plaudit.recipes import load
+        >>> recipe, guessed = load("trl-math").with_guessed_columns(["prompt", "response", "gold"])
+        >>> guessed
+        {'completions': 'response', 'solution': 'gold'}
+        >>> recipe.columns == guessed
+        True
+        """
+        guessed = guess_columns(self.components, self.columns, available)
+        if not guessed:
+            return self, {}
+        return replace(self, columns={**self.columns, **guessed}), guessed
 
     def check(self, available: Collection[str]) -> None:
         """Raise where a table with these columns has not all that the recipe needs.

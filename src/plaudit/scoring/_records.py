@@ -85,9 +85,12 @@ class Block:
         return pa.ipc.open_stream(self.records).read_all()
 
 
+_WORD = 8  # bytes of a value that is not text, about
+
+
 def _size(record: Record) -> int:
     if isinstance(record, dict):
-        return sum(map(len, record.values()))
+        return sum(len(value) if isinstance(value, str) else _WORD for value in record.values())
     return len(record)
 
 

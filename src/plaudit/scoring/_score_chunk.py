@@ -23,7 +23,7 @@ Outcome = RowScore | Exception  # of a row: its score, or what a reward raised
 class ScoredChunk:
     """A part of the output, and its counts.
 
-    part: the bytes of its Parquet file
+    part: the bytes of its Parquet file; of an Arrow stream, where the plan wants scores alone
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
@@ -51,13 +51,16 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     if len(scores) < len(rows):
         rejected += _rejected(chunk, plan, found, outcomes)
         found = _kept(found, outcomes)
-    table = _input_columns(parsed_blocks, found, plan)
     kept = [row for block in found for row in block]
     statuses = [score.status for score in scores]
-    added = _added_columns(kept, scores, statuses, plan)
+    if plan.scores_only:
+        part = _arrow(_scores(kept, scores, statuses, plan))
+    else:
+        table = _input_columns(parsed_blocks, found, plan)
+        part = _parquet(table, _added_columns(kept, scores, statuses, plan))
     return ScoredChunk(
         chunk.number,
-        _parquet(table, added),
+        part,
         len(kept),
         sorted(rejected, key=lambda one: one.row_id),
         dict(sorted(Counter(statuses).items())),
@@ -150,16 +153,31 @@ def _added_columns(
     rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
 ) -> dict[str, pa.Array]:
     names = [component.name for component in plan.recipe.components]
-    columns = {
+    return {
         "row_id": pa.array([row.row_id for row in rows], pa.int64()),
         "group_id": text_array(row.group_id for row in rows),
+        **_values(names, scores),
+        "status": text_array(statuses),
+        "explanation": _explanation(names, scores),
     }
-    for name in names:
-        columns[name] = pa.array([score.components[name].value for score in scores], pa.float64())
-    columns["total"] = pa.array([score.total for score in scores], pa.float64())
-    columns["status"] = text_array(statuses)
-    columns["explanation"] = _explanation(names, scores)
-    return columns
+
+
+def _scores(
+    rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
+) -> dict[str, pa.Array]:
+    """What a table in memory gets: the columns of a part, with the reasons in one text."""
+    return {
+        "row_id": pa.array([row.row_id for row in rows], pa.int64()),
+        **_values([component.name for component in plan.recipe.components], scores),
+        "status": text_array(statuses),
+        "why": text_array(score.why for score in scores),
+    }
+
+
+def _values(names: Sequence[str], scores: Sequence[RowScore]) -> dict[str, pa.Array]:
+    columns = {name: [score.components[name].value for score in scores] for name in names}
+    columns["total"] = [score.total for score in scores]
+    return {name: pa.array(values, pa.float64()) for name, values in columns.items()}
 
 
 def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
@@ -188,6 +206,15 @@ def _parquet(table: pa.Table, added: Mapping[str, pa.Array]) -> bytes:
         table = table.append_column(name, array)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
+    part: bytes = sink.getvalue().to_pybytes()
+    return part
+
+
+def _arrow(columns: Mapping[str, pa.Array]) -> bytes:
+    table = pa.table(dict(columns))
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
     part: bytes = sink.getvalue().to_pybytes()
     return part
 

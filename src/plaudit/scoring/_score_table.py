@@ -81,7 +81,7 @@ def score_table(
     with _stopping_on_system_errors():
         files = find_inputs(inputs, out)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
-        recipe = _with_columns(recipe, mapped)
+        recipe = with_columns(recipe, mapped)
         plan = make_plan(files, recipe, completions, group)
         manifest = _manifest(files, plan, limit)
         warn_of_untested_version()  # here, and not in each of the workers
@@ -112,12 +112,18 @@ def _check(engine: str, workers: int | None, limit: int | None, ray_address: str
         raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
     if ray_address and engine != "ray":
         raise InputError(f"--ray-address {ray_address} has no effect without --engine ray")
-    for name, value in (("workers", workers), ("limit", limit)):
+    check_numbers(workers=workers, limit=limit)
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Raise where an option is less than 1."""
+    for name, value in numbers.items():
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
 
 
-def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+    """The recipe, with other columns for some arguments."""
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
