@@ -20,7 +20,7 @@ from numbers import Integral, Real
 from operator import index
 from typing import Any
 
-from plaudit.golds import is_missing, read_gold
+from plaudit.golds import holds_gold, is_missing, read_gold
 
 Message = Mapping[str, Any]
 Completion = str | Message | Sequence[Message]
@@ -275,7 +275,8 @@ def gold_texts_of(solution: Any) -> list[str | None]:
 def gold_text_of(gold: Any, label: str = "the gold") -> str | None:
     """The text of one gold; `label` is what to call it in errors.
 
-    Text stays as it is. What a list or a dict holds is read by `plaudit.golds.gold_of`.
+    Text stays as it is. A list of one, a dict around a gold and a box, or several, are read as
+    `plaudit.golds.gold_of` reads them.
 
     >>> gold_text_of(42), gold_text_of({"answer": 42}), gold_text_of(None)
     ('42', '42', None)
@@ -292,6 +293,8 @@ text, or use a reward that takes alternatives, such as answers.answer_reward (th
         return str(int(value))
     if isinstance(value, Real):
         return _decimal(float(value))
+    if not holds_gold(value):
+        raise TypeError(f"{label} must be text, a number or None, got {_kind(gold)}")
     held = read_gold(value, label)
     if isinstance(held, list):
         raise ValueError(

@@ -86,6 +86,26 @@ def read_gold(value: Any, label: str) -> Gold:
     raise ValueError(f"{label} holds its gold more than {_DEEPEST} levels deep")
 
 
+def holds_gold(value: Any) -> bool:
+    """Whether a list or a dict can be read without a guess: one gold, alternatives or boxes.
+
+    >>> holds_gold(["4"]), holds_gold({"bbox_2d": [1, 2, 3, 4]}), holds_gold([[1, 2], [3, 4]])
+    (True, True, True)
+    >>> holds_gold({"a": 1}), holds_gold(["a", 1])
+    (False, False)
+    """
+    if isinstance(value, Mapping):
+        known = any(key in value for key in GOLD_KEYS)
+        return known or any(isinstance(inner, list | tuple) for inner in value.values())
+    if not isinstance(value, list | tuple):
+        return isinstance(value, Decimal | Fraction)
+    kinds: tuple[Any, ...] = (str, (int, float), (Mapping, list, tuple))
+    inner = [one for one in value if isinstance(one, kinds[2])]
+    return all(map(holds_gold, inner)) and (
+        len(value) <= 1 or any(all(isinstance(one, kind) for one in value) for kind in kinds)
+    )
+
+
 def is_missing(value: object) -> bool:
     """Whether a value is what pandas writes where there is nothing, other than None and NaN.
 

@@ -55,20 +55,19 @@ def as_reference(given: str | AnyReward) -> str | AnyReward:
     >>> as_reference(trl.accuracy_reward), as_reference("trl.accuracy_reward")
     ('trl.accuracy_reward', 'trl.accuracy_reward')
     """
-    named = reference_of(given)
-    if named == given:
-        return named
-    module = sys.modules.get(named.partition(":")[0])
-    if module is None or module.__name__ == "__main__":
+    if isinstance(given, str):
         return given
-    if getattr(module, named.partition(":")[2], None) is not given:
+    named = reference_of(given)
+    name, _, attribute = named.partition(":")
+    is_there = getattr(sys.modules.get(name), attribute, None) is given
+    if name == "__main__" or not is_there:
         return given
     try:
-        _check_defined_there(named, module.__name__, given)
+        _check_defined_there(named, name, given)
     except ValueError:
         return given
-    system = module.__name__.removeprefix("plaudit.rewards.").partition("._")[0]
-    return f"{system}.{name_of(given)}" if system in systems() else named
+    system = name.removeprefix("plaudit.rewards.").partition("._")[0]
+    return f"{system}.{attribute}" if name.startswith("plaudit.rewards.") else named
 
 
 def reference_of(given: str | AnyReward) -> str:

@@ -98,6 +98,8 @@ def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
         return [1] * len(block)
     if isinstance(block.records, list):
         return [_completions_in(parsed(record), plan.completions) for record in block.records]
+    if isinstance(block.records, dict):
+        return [_many(value) for value in block.records[plan.completions]]
     completions = block.records.column(plan.completions)
     if not is_list(completions.type):
         return [1] * len(block)
@@ -106,7 +108,10 @@ def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
 
 
 def _completions_in(record: dict[str, Any] | UnreadableRecord, column: str) -> int:
-    value = record.get(column) if isinstance(record, dict) else None
+    return _many(record.get(column) if isinstance(record, dict) else None)
+
+
+def _many(value: Any) -> int:
     return max(1, len(value)) if isinstance(value, list) else 1
 
 

@@ -15,8 +15,12 @@ ABOUT = """\
 Score a table of rollouts with a recipe. The result is a folder of Parquet files with all columns of
 the input, plus one for each reward, the total, the status and the explanation.
 
-INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, or a
-Hugging Face dataset saved to disk. A row holds one completion, or a list of them.
+INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
+Hugging Face dataset saved to disk, or one of the Hub: hf://datasets/ORG/NAME, or some of its files,
+hf://datasets/ORG/NAME/data/train-*.parquet. A row holds one completion, or a list of them.
+
+Columns that have other names than the rewards expect are guessed by what such names usually mean,
+and each guess is printed; --completions and --column say otherwise.
 
 However a run was stopped, the same command resumes it. Rows that cannot be scored are written to
 DIR/_rejected.jsonl, each with its line and the reason.
@@ -45,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("inputs", metavar="INPUT", nargs="+", type=Path, help="a file or folder")
+    parser.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="a file, folder or hf://datasets/…"
+    )
     parser.add_argument(
         "--recipe", metavar="R", required=True, help="a preset such as trl-math, or a TOML file"
     )
@@ -55,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--completions",
         metavar="COLUMN",
-        help="the column that the model wrote (default: completion or completions)",
+        help="the column that the model wrote (default: completion or completions, else a guess)",
     )
     parser.add_argument(
         "--group",
@@ -69,7 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_mapping,
         action="append",
         default=[],
-        help="read a reward's argument from this column, such as solution=answer",
+        help="read a reward's argument from this column, such as solution=answer (default: the "
+        "column of that name, else a guess)",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="score only the first N input rows")
     parser.add_argument("--strict", action="store_true", help="stop at the first rejected row")
@@ -118,6 +125,10 @@ def run(arguments: argparse.Namespace) -> int:
         return _fail(INTERRUPTED, f"interrupted. {RESUME_HINT}")
     if not arguments.quiet:
         print(summary)
+    if summary.was_finished and not arguments.quiet:
+        done = f"{summary.out} was finished before, and nothing was scored now"
+        print(f"plaudit: {done}; --overwrite starts over", file=sys.stderr)
+    elif not arguments.quiet:
         rate = summary.rows / max(summary.seconds, 1e-9)
         print(f"plaudit: {summary.seconds:.1f} s, {rate:,.0f} rows/s", file=sys.stderr)
     return REJECTED if summary.rejected else 0

@@ -161,7 +161,8 @@ def _first_rows_of(block: Block, most: int) -> list[dict[str, Any] | UnreadableR
     """The first rows of a block; 20 of an Arrow batch, which has a schema."""
     if isinstance(block.records, list):
         return [parsed(record) for record in block.records[:most]]
-    return [*python_rows(block.records.slice(0, min(most, 20)))]
+    batch: Any = block.records
+    return [*python_rows(batch.slice(0, min(most, 20)))]
 
 
 def _nothing_in(heads: Sequence[Head]) -> str:

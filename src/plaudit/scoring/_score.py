@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 import pyarrow as pa
 
+from plaudit.processes import cores
 from plaudit.recipes import Recipe, as_recipe
 from plaudit.scoring._chunks import Chunk, chunks_from
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError, without_hints
@@ -115,16 +116,17 @@ def _plan(given: Table, recipe: Recipe) -> Plan:
         for name in given.names
         if name == wanted or name.startswith("completion") or is_read_by(name, recipe)
     ]
-    head = Head(NAME, _records(given, names, 0, min(_HEAD, len(given))), names, None, False, "")
+    first = _block(given, names, 0, min(_HEAD, len(given)))
+    head = Head(NAME, first.records_from(range(len(first))), names, None, False, "")
     plan = plan_of([head], recipe, guessed=guessed, scores_only=True)
     output = {column.source: column.name for column in plan.columns}
     check_names([output.get(name, name) for name in given.names], recipe, SCORES)
     return plan
 
 
-def _records(given: Table, names: Sequence[str], start: int, end: int) -> list[Any]:
-    columns = [given.values(name, start, end) for name in names]
-    return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+def _block(given: Table, names: Sequence[str], start: int, end: int) -> Block:
+    columns = {name: given.values(name, start, end) for name in names}
+    return Block(0, range(start, end), columns, end)
 
 
 def _tell_guesses(plan: Plan) -> None:
@@ -153,7 +155,8 @@ class _Run:
         self._given, self._plan, self._strict = given, plan, strict
         self._workers = workers
         self._is_here = _is_here(plan, len(given), workers)
-        self._progress = Progress(progress, len(given))
+        at_once = 1 if self._is_here else workers or cores()
+        self._progress = Progress(progress, len(given), at_once)
         self._first_parts = FirstParts()
         self._parts: list[ScoredChunk] = []
         self._counts: list[int] = []  # how many completions each record has
@@ -165,8 +168,8 @@ class _Run:
             for part in scored:
                 self._parts.append(part)
                 self._first_parts.ready(part)
-                read = self._read.pop(part.number)
-                self._progress.scored(part.rows, len(part.rejected), part.statuses, read)
+                counts = part.rows, len(part.rejected), part.statuses
+                self._progress.scored(*counts, self._read.pop(part.number), part.seconds)
         finally:
             scored.close()
             self._progress.close()
@@ -191,8 +194,7 @@ class _Run:
         plan, rows = self._plan, len(self._given)
         names = list(dict.fromkeys([plan.completions, *plan.exploded, *plan.reward_columns]))
         for start in range(0, rows, _BLOCK):
-            end = min(start + _BLOCK, rows)
-            yield Block(0, range(start, end), _records(self._given, names, start, end), end)
+            yield _block(self._given, names, start, min(start + _BLOCK, rows))
 
     def _rejected(self) -> list[Rejected]:
         found = (one for part in self._parts for one in part.rejected)

@@ -1,5 +1,6 @@
 """A chunk in, a part of the scored table out. The same function runs in every engine."""
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ class ScoredChunk:
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
     failure: the error that every row failed with, if it is the same for all
+    seconds: how long it took to score
     """
 
     number: int
@@ -38,10 +40,12 @@ class ScoredChunk:
     values: dict[str, tuple[int, float]]
     golds_in_part: int = 0
     failure: Failure | None = None
+    seconds: float = 0.0
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     """Score the rows of a chunk; those that cannot be scored are rejected, with a reason."""
+    start = time.monotonic()
     for component in plan.recipe.components:
         _ = component.calling  # a reward that cannot be imported here is not the fault of a row
     parsed_blocks, found, rejected = _found(chunk, plan)
@@ -67,6 +71,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         _sums(scores, plan),
         sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
         None if scores else common_failure([one for one in outcomes if isinstance(one, Exception)]),
+        time.monotonic() - start,
     )
 
 
