@@ -249,7 +249,7 @@ def test_an_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plaudit, "explain", interrupted)
+    monkeypatch.setattr("plaudit.commands.try_reward.explain", interrupted)
     assert run(capsys, "try", "trl.think_format_reward", "--completion", "") == (130, "", "")
 
 

@@ -22,13 +22,14 @@ from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._columns import guess
 from plaudit.recipes._component import Component
 from plaudit.recipes._files import as_recipe, load, presets
-from plaudit.recipes._recipe import Recipe, RowScore
+from plaudit.recipes._recipe import Recipe, RowScore, RowScores
 
 __all__ = [
     "BrokenRewardError",
     "Component",
     "Recipe",
     "RowScore",
+    "RowScores",
     "as_recipe",
     "guess",
     "load",

@@ -4,11 +4,14 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from plaudit.notebook import html_table
 from plaudit.recipes._columns import check_completions, check_needs, guess_columns
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, Score, as_coroutine_functions, values_of
+
+_SHOWN = 20  # rows of a table in a notebook
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,35 @@ class RowScore:
         scores = self.components.items()
         reasons = (f"{name} {s.value}: {s.why.removesuffix('.')}" for name, s in scores)
         return " ".join("; ".join(reasons).split())
+
+    def _repr_html_(self) -> str:
+        """The row in a notebook: a line for each component."""
+        head = ["component", "value", "status", "answer", "gold", "why"]
+        lines = [
+            (name, one.value, one.status, one.answer, one.gold, one.why)
+            for name, one in self.components.items()
+        ]
+        return html_table(f"total {self.total}, {self.status}", head, lines)
+
+
+class RowScores(list[RowScore]):
+    """What a batch got from a recipe: a list, which shows its rows as a table in a notebook.
+
+    >>> from plaudit.recipes import load
+    >>> rows = load("trl-math")([r"\\boxed{4}", "four"], solution=["4", "4"])
+    >>> len(rows), rows[0].total
+    (2, 1.0)
+    """
+
+    def _repr_html_(self) -> str:
+        names = list(self[0].components) if self else []
+        shown = [
+            [place, *(row.components[name].value for name in names), row.total, row.status, row.why]
+            for place, row in enumerate(self[:_SHOWN])
+        ]
+        more = f"and {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
+        many = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        return html_table(many, ["row", *names, "total", "status", "why"], shown, more)
 
 
 @dataclass(frozen=True)
@@ -79,7 +111,7 @@ class Recipe:
         for argument in self.columns:
             self._check_taken(argument)
 
-    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The total and each component's score, for each completion.
 
         A column is given by the reward's argument or by the table's name; the table's name wins.
@@ -90,9 +122,9 @@ class Recipe:
         1.0
         """
         settled = _settled(self.components, completions, columns, self.columns)
-        return [_row(self.components, row) for row in settled]
+        return RowScores(_row(self.components, row) for row in settled)
 
-    async def score_async(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The same on an event loop: while workers judge, no thread waits for them.
 
         >>> import asyncio
@@ -102,7 +134,7 @@ class Recipe:
         1.0
         """
         settled = await _settled_async(self.components, completions, columns, self.columns)
-        return [_row(self.components, row) for row in settled]
+        return RowScores(_row(self.components, row) for row in settled)
 
     def needs(self) -> dict[str, str]:
         """The argument and the table's column, for every column that some component needs.
@@ -191,6 +223,22 @@ in the recipe. The columns are "prompt", "completion", "gold"
         reward = "trl.accuracy_reward"
         """
         return toml_of(self.name, self.columns, self.components, self.golds)
+
+    def _repr_html_(self) -> str:
+        """The recipe in a notebook: a line for each component."""
+        head = ["component", "reward", "weight", "gate", "params", "columns that it needs"]
+        lines = [
+            (
+                component.name,
+                component.reference,
+                component.weight,
+                component.gate,
+                ", ".join(f"{name} = {value!r}" for name, value in component.params.items()),
+                ", ".join(component.needs(self.columns).values()),
+            )
+            for component in self.components
+        ]
+        return html_table(f"Recipe {self.name}", head, lines)
 
     def _with_golds(self) -> tuple[Component, ...]:
         check_golds(self.golds)

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from plaudit.commands import add_column_arguments
 from plaudit.recipes import load
 from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import ENGINES, score_table
@@ -58,25 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--out", metavar="DIR", required=True, type=Path, help="the folder to write"
     )
-    parser.add_argument(
-        "--completions",
-        metavar="COLUMN",
-        help="the column that the model wrote (default: completion or completions, else a guess)",
-    )
+    add_column_arguments(parser)
     parser.add_argument(
         "--group",
         metavar="COLUMN",
         help="rows with the same value in this column are answers to one prompt "
         "(default: prompt, problem or question)",
-    )
-    parser.add_argument(
-        "--column",
-        metavar="ARG=COLUMN",
-        type=_mapping,
-        action="append",
-        default=[],
-        help="read a reward's argument from this column, such as solution=answer (default: the "
-        "column of that name, else a guess)",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="score only the first N input rows")
     parser.add_argument("--strict", action="store_true", help="stop at the first rejected row")
@@ -96,13 +84,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or a new one)",
     )
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
-
-
-def _mapping(text: str) -> tuple[str, str]:
-    argument, _, column = text.partition("=")
-    if not argument.isidentifier() or not column:
-        raise argparse.ArgumentTypeError(f"expected ARG=COLUMN, got {text!r}")
-    return argument, column
 
 
 def run(arguments: argparse.Namespace) -> int:

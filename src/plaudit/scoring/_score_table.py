@@ -102,8 +102,8 @@ def score_table(
 
 def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
     for argument, column in plan.guessed.items() if out is not None else ():
-        option = "--completions" if argument == "completions" else f"--column {argument}="
-        option += " COLUMN" if argument == "completions" else "COLUMN"
+        is_text = argument == "completions"
+        option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
         print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
 
 

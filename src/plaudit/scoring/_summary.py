@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from plaudit.notebook import html_table
 from plaudit.scores import STATUSES, TOLD
 
 IN_PART = "a gold that was read only in part: write golds as $…$,"
@@ -63,6 +64,13 @@ class ScoreSummary:
             lines.append(f"  {'golds':<{wide}}  {_rows(self.golds_in_part)} {have} {IN_PART}")
             lines.append(f"  {'':<{wide}}  {LATEX}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The summary in a notebook."""
+        head = ["", "mean", "rows with a value"]
+        lines = [(name, mean, f"{count:,}") for name, (count, mean) in self.values.items()]
+        statuses = ", ".join(f"{status} {count:,}" for status, count in self.statuses.items())
+        return html_table(self._first_line(), head, lines, f"status: {statuses or 'none'}")
 
     def _first_line(self) -> str:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
