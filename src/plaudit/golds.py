@@ -10,14 +10,13 @@ as 2, so that `\boxed{2}` is right. TRL does the same, so the rewards keep to it
 in a warning and in each score.
 """
 
-import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
-from fractions import Fraction
 from functools import lru_cache
 from math import isnan
+from numbers import Rational
 from typing import Any
 
 Gold = str | float | list[str] | None
@@ -98,7 +97,7 @@ def holds_gold(value: Any) -> bool:
         known = any(key in value for key in GOLD_KEYS)
         return known or any(isinstance(inner, list | tuple) for inner in value.values())
     if not isinstance(value, list | tuple):
-        return isinstance(value, Decimal | Fraction)
+        return isinstance(value, Decimal | Rational)
     kinds: tuple[Any, ...] = (str, (int, float), (Mapping, list, tuple))
     inner = [one for one in value if isinstance(one, kinds[2])]
     return all(map(holds_gold, inner)) and (
@@ -143,6 +142,8 @@ def _read_json(text: str) -> Any:
     """The dict that a text is the JSON of, where that holds a gold; else the text."""
     if text.lstrip()[:1] != "{" or not any(f'"{key}"' in text for key in GOLD_KEYS):
         return text
+    import json  # few golds need it
+
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):
@@ -153,14 +154,16 @@ def _read_json(text: str) -> Any:
 def _plain_gold(value: Any, label: str) -> Gold:
     if value is None or (isinstance(value, float) and isnan(value)):
         return None
-    if isinstance(value, bool | Decimal | Fraction):
-        return str(value)
     if isinstance(value, str):
         return str(value) if value.strip() else None
-    if isinstance(value, int | float):
+    if isinstance(value, int | float) and not isinstance(value, bool):
         return value
+    if isinstance(value, bool | Decimal | Rational):
+        return str(value)
     if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
         return list(value)
+    import json  # few golds need it
+
     try:
         return json.dumps(value, ensure_ascii=False, default=_plain)
     except (TypeError, ValueError, RecursionError) as error:

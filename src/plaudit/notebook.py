@@ -4,7 +4,6 @@ It sets no colours, so that it is readable in light and in dark notebooks.
 """
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 LONGEST = 300  # characters of a cell
 
@@ -22,6 +21,8 @@ def html_table(
 </tr></thead><tbody><tr><td style="text-align: left">0.5</td></tr><tr>\
 <td style="text-align: left">&lt;b&gt;</td></tr></tbody></table></div>'
     """
+    from html import escape  # only notebooks need it
+
     lines = "".join(_line(row, "td") for row in rows)
     below = f"<p>{escape(note)}</p>" if note else ""
     return (
@@ -31,6 +32,8 @@ def html_table(
 
 
 def _line(cells: Sequence[object], tag: str) -> str:
+    from html import escape
+
     inside = (f'<{tag} style="text-align: left">{escape(_shown(cell))}</{tag}>' for cell in cells)
     return f"<tr>{''.join(inside)}</tr>"
 

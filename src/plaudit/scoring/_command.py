@@ -9,6 +9,7 @@ from plaudit.recipes import load
 from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import ENGINES, score_table
 from plaudit.scoring._summary import ScoreSummary
+from plaudit.scoring._worker import leave_pandas_alone
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130
 
@@ -116,6 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _scored(arguments: argparse.Namespace) -> ScoreSummary:
+    leave_pandas_alone()
     try:
         recipe = load(arguments.recipe)
     except (ValueError, OSError, ImportError) as error:

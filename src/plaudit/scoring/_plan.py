@@ -109,7 +109,7 @@ def plan_of(
         _check_columns(head, column, recipe, group)
     listed = _listed(filled, column)
     names = list(dict.fromkeys(name for head in filled for name in head.columns))
-    columns = tuple(_column(name, filled, column, listed) for name in names)
+    columns = tuple(_column(name, filled, column, listed, scores_only) for name in names)
     is_json = any(head.schema is None and not head.is_text for head in filled)
     other_values = is_json and not scores_only
     if not scores_only:
@@ -213,9 +213,13 @@ def _listed(heads: Sequence[Head], column: str) -> bool:
     return True in found
 
 
-def _column(name: str, heads: Sequence[Head], completions: str, listed: bool) -> Column:
+def _column(
+    name: str, heads: Sequence[Head], completions: str, listed: bool, scores_only: bool
+) -> Column:
     exploded = listed and (name == completions or _is_exploded(name, heads, completions))
     output = "completion" if listed and name == completions else name
+    if scores_only:  # the caller's table has its types
+        return Column(output, name, pa.null(), exploded)
     kinds = [
         _item_type(head.schema.field(name).type) if exploded else head.schema.field(name).type
         for head in heads

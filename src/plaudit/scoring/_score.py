@@ -7,15 +7,14 @@ process, such as a function of a notebook, is scored in this one.
 import pickle
 import warnings
 from bisect import bisect_right
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, TextIO
-
-import pyarrow as pa
 
 from plaudit.processes import cores
 from plaudit.recipes import Recipe, as_recipe
 from plaudit.scoring._chunks import Chunk, chunks_from
+from plaudit.scoring._columns import valid_texts
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError, without_hints
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import SCORES, Head, Plan, check_names, is_read_by, plan_of
@@ -72,6 +71,7 @@ def score(
     [1.0, 0.0]
     """
     check_numbers(workers=workers)
+    _check_column_names(columns)
     given = table_of(table)
     chosen = with_columns(as_recipe(recipe), columns)
     if not len(given):
@@ -86,18 +86,25 @@ def score(
     return run.result()
 
 
-def _empty(recipe: Recipe, given: Table) -> pa.Table:
+def _check_column_names(columns: Mapping[str, Any]) -> None:
+    for argument, column in columns.items():
+        if not isinstance(column, str):
+            raise InputError(
+                f"{argument} must be the name of a column, such as {argument}='gold', got "
+                f"{type(column).__name__}: put the values into the table, as a column of it"
+            )
+
+
+def _empty(recipe: Recipe, given: Table) -> dict[str, list[Any]]:
     """The columns that a table without rows gets; it is checked too, if it has any columns."""
     if given.names:
         _check(recipe.with_guessed_columns(given.names)[0], given)
     check_names(given.names, recipe, SCORES)
-    return _schema(recipe).empty_table()
+    return {name: [] for name in _added_names(recipe)}
 
 
-def _schema(recipe: Recipe) -> pa.Schema:
-    numbers = [*(component.name for component in recipe.components), "total"]
-    texts = ["status", "why"]
-    return pa.schema([(n, pa.float64()) for n in numbers] + [(n, pa.string()) for n in texts])
+def _added_names(recipe: Recipe) -> list[str]:
+    return [*(component.name for component in recipe.components), *SCORES]
 
 
 def _check(recipe: Recipe, given: Table) -> None:
@@ -206,17 +213,21 @@ class _Run:
         row_ids, added = self._added()
         return self._rows(row_ids).with_columns(added)
 
-    def _added(self) -> tuple[list[int], pa.Table]:
+    def _added(self) -> tuple[list[int], dict[str, list[Any]]]:
         """The ids of the rows, in order, and the columns that they get."""
-        schema = _schema(self._plan.recipe).insert(0, pa.field("row_id", pa.int64()))
-        tables = [pa.ipc.open_stream(part.part).read_all() for part in self._parts]
-        rows = [
-            {"row_id": one.row_id, "status": REJECTED, "why": one.reason}
-            for one in self._rejected()
-        ]
-        tables.append(pa.Table.from_pylist(rows, schema))
-        table = pa.concat_tables(tables).sort_by("row_id").combine_chunks()
-        return table["row_id"].to_pylist(), table.drop_columns(["row_id"])
+        names = ["row_id", *_added_names(self._plan.recipe)]
+        rejected: dict[str, list[Any]] = {
+            **{name: [None] * len(self._rejected()) for name in names},
+            "row_id": [one.row_id for one in self._rejected()],
+            "status": [REJECTED] * len(self._rejected()),
+            "why": valid_texts([one.reason for one in self._rejected()]),
+        }
+        parts = [*(part.scores for part in self._parts), rejected]
+        columns = {name: [v for part in parts for v in part[name]] for name in names}
+        row_ids = columns.pop("row_id")
+        order = sorted(range(len(row_ids)), key=row_ids.__getitem__)
+        added = {name: [values[place] for place in order] for name, values in columns.items()}
+        return [row_ids[place] for place in order], added
 
     def _rows(self, row_ids: Sequence[int]) -> Table:
         """The rows of the input; those that hold lists of completions, once for each of them."""

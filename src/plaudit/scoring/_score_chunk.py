@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 
 from plaudit.recipes import BrokenRewardError, Recipe, RowScore
 from plaudit.scoring._chunks import Chunk, first_row_ids
-from plaudit.scoring._columns import text_array
+from plaudit.scoring._columns import text_array, valid_texts
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import start_of
@@ -24,12 +24,13 @@ Outcome = RowScore | Exception  # of a row: its score, or what a reward raised
 class ScoredChunk:
     """A part of the output, and its counts.
 
-    part: the bytes of its Parquet file; of an Arrow stream, where the plan wants scores alone
+    part: the bytes of its Parquet file
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
+    scores: the columns of scores, where the plan wants these alone
     """
 
     number: int
@@ -41,6 +42,7 @@ class ScoredChunk:
     golds_in_part: int = 0
     failure: Failure | None = None
     seconds: float = 0.0
+    scores: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -57,9 +59,8 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         found = _kept(found, outcomes)
     kept = [row for block in found for row in block]
     statuses = [score.status for score in scores]
-    if plan.scores_only:
-        part = _arrow(_scores(kept, scores, statuses, plan))
-    else:
+    part = b""
+    if not plan.scores_only:
         table = _input_columns(parsed_blocks, found, plan)
         part = _parquet(table, _added_columns(kept, scores, statuses, plan))
     return ScoredChunk(
@@ -72,6 +73,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
         None if scores else common_failure([one for one in outcomes if isinstance(one, Exception)]),
         time.monotonic() - start,
+        _scores(kept, scores, statuses, plan) if plan.scores_only else {},
     )
 
 
@@ -161,7 +163,7 @@ def _added_columns(
     return {
         "row_id": pa.array([row.row_id for row in rows], pa.int64()),
         "group_id": text_array(row.group_id for row in rows),
-        **_values(names, scores),
+        **{name: pa.array(v, pa.float64()) for name, v in _values(names, scores).items()},
         "status": text_array(statuses),
         "explanation": _explanation(names, scores),
     }
@@ -169,20 +171,19 @@ def _added_columns(
 
 def _scores(
     rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
-) -> dict[str, pa.Array]:
+) -> dict[str, list[Any]]:
     """What a table in memory gets: the columns of a part, with the reasons in one text."""
     return {
-        "row_id": pa.array([row.row_id for row in rows], pa.int64()),
+        "row_id": [row.row_id for row in rows],
         **_values([component.name for component in plan.recipe.components], scores),
-        "status": text_array(statuses),
-        "why": text_array(score.why for score in scores),
+        "status": list(statuses),
+        "why": valid_texts([score.why for score in scores]),
     }
 
 
-def _values(names: Sequence[str], scores: Sequence[RowScore]) -> dict[str, pa.Array]:
-    columns = {name: [score.components[name].value for score in scores] for name in names}
-    columns["total"] = [score.total for score in scores]
-    return {name: pa.array(values, pa.float64()) for name, values in columns.items()}
+def _values(names: Sequence[str], scores: Sequence[RowScore]) -> dict[str, list[float | None]]:
+    values = {name: [score.components[name].value for score in scores] for name in names}
+    return {**values, "total": [score.total for score in scores]}
 
 
 def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
@@ -211,15 +212,6 @@ def _parquet(table: pa.Table, added: Mapping[str, pa.Array]) -> bytes:
         table = table.append_column(name, array)
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
-    part: bytes = sink.getvalue().to_pybytes()
-    return part
-
-
-def _arrow(columns: Mapping[str, pa.Array]) -> bytes:
-    table = pa.table(dict(columns))
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
     part: bytes = sink.getvalue().to_pybytes()
     return part
 

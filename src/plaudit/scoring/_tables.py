@@ -24,6 +24,8 @@ KINDS = (
 )
 
 
+TEXTS = ("status", "why")  # of the columns that are added; the others are numbers
+Added = Mapping[str, list[Any]]
 # What replaces a column: its new name, and a value for each row.
 Replaced = Mapping[str, tuple[str, list[Any]]]
 
@@ -48,7 +50,7 @@ class Table(Protocol):
         """The rows at these places; `columns` replaces some: old name -> new name and values."""
         ...
 
-    def with_columns(self, added: pa.Table) -> Any:
+    def with_columns(self, added: Added) -> Any:
         """The table that the caller gets: the same kind, with more columns."""
         ...
 
@@ -121,10 +123,11 @@ class _Pandas:
             table[old] = sys.modules["pandas"].Series(values, index=table.index, dtype=object)
         return _Pandas(table.rename(columns={old: new for old, (new, _) in columns.items()}))
 
-    def with_columns(self, added: pa.Table) -> Any:
-        return self._table.assign(
-            **{name: added[name].to_numpy(zero_copy_only=False) for name in added.column_names}
-        )
+    def with_columns(self, added: Added) -> Any:
+        from numpy import array
+
+        numbers = {n: array(values, float) for n, values in added.items() if n not in TEXTS}
+        return self._table.assign(**{**added, **numbers})
 
 
 class _Polars:
@@ -144,8 +147,14 @@ class _Polars:
         table = table.with_columns([series(old, v) for old, (_, v) in columns.items()])
         return _Polars(table.rename({old: new for old, (new, _) in columns.items()}))
 
-    def with_columns(self, added: pa.Table) -> Any:
-        return self._table.hstack(sys.modules["polars"].from_arrow(added).get_columns())
+    def with_columns(self, added: Added) -> Any:
+        polars = sys.modules["polars"]
+        return self._table.with_columns(
+            [
+                polars.Series(n, values, polars.String if n in TEXTS else polars.Float64)
+                for n, values in added.items()
+            ]
+        )
 
 
 class _Arrow:
@@ -167,10 +176,11 @@ class _Arrow:
             table = table.set_column(table.column_names.index(old), new, pa.array(values))
         return _Arrow(table)
 
-    def with_columns(self, added: pa.Table) -> Any:
+    def with_columns(self, added: Added) -> Any:
         table = self._table
-        for name in added.column_names:
-            table = table.append_column(name, added[name])
+        for name, values in added.items():
+            kind = pa.string() if name in TEXTS else pa.float64()
+            table = table.append_column(name, pa.array(values, kind))
         return table
 
 
@@ -193,13 +203,18 @@ class _Dataset:
 
     def chosen(self, places: Sequence[int], columns: Replaced) -> Table:
         table = self._table.select(list(places)).remove_columns(list(columns))
-        new = {new: pa.array(values) for new, values in columns.values()}
-        return _Dataset(_Dataset(table).with_columns(pa.table(new)) if new else table)
+        return _Dataset(_Dataset(table)._joined(pa.table(dict(columns.values()))))
 
-    def with_columns(self, added: pa.Table) -> Any:
+    def with_columns(self, added: Added) -> Any:
+        rows = pa.nulls(len(self), pa.null())
+        empty = _Arrow(pa.table({"": rows}))
+        return self._joined(empty.with_columns(added).drop_columns([""]))
+
+    def _joined(self, more: pa.Table) -> Any:
+        """The dataset with the columns of an Arrow table, in the format that it has."""
         datasets = sys.modules["datasets"]
         form = self._table.format
-        both = datasets.concatenate_datasets([self._plain, datasets.Dataset(added)], axis=1)
+        both = datasets.concatenate_datasets([self._plain, datasets.Dataset(more)], axis=1)
         is_plain = form["type"] is None and form["columns"] == self._table.column_names
         return both if is_plain else both.with_format(form["type"], **form["format_kwargs"])
 
@@ -232,9 +247,12 @@ class _Dicts:
             ]
         return _Dicts(rows)
 
-    def with_columns(self, added: pa.Table) -> Any:
-        pairs = zip(self._rows, added.to_pylist(), strict=True)
-        return [{**row, **more} for row, more in pairs]
+    def with_columns(self, added: Added) -> Any:
+        more = zip(*added.values(), strict=True)
+        return [
+            {**row, **dict(zip(added, values, strict=True))}
+            for row, values in zip(self._rows, more, strict=True)
+        ]
 
 
 class _Lists:
@@ -258,8 +276,8 @@ class _Lists:
         }
         return _Lists(dict((kept | dict(columns)).values()))
 
-    def with_columns(self, added: pa.Table) -> Any:
-        return {**self._columns, **added.to_pydict()}
+    def with_columns(self, added: Added) -> Any:
+        return {**self._columns, **added}
 
 
 _FOREIGN: tuple[tuple[str, str, type[Any]], ...] = (
