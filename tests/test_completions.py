@@ -1,5 +1,7 @@
 """What a trainer hands over, as text."""
 
+import json
+
 import numpy as np
 import pytest
 

@@ -84,8 +84,9 @@ def check_completions(mapped: str | None, available: Collection[str]) -> None:
     Traceback (most recent call last):
     ...
     ValueError: there is no column "completions" or "completion", with what the model wrote; did \
-you mean "response"? Then say --completions response on the command line, or completions = \
-"response" under [columns] in the recipe. The columns are "question", "response"
+you mean "response"? Then say --completions response on the command line, completions="response" \
+in plaudit.score, or completions = "response" under [columns] in the recipe. The columns are \
+"question", "response"
     """
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
@@ -121,8 +122,9 @@ def _hint(argument: str, option: str, meant: str | None, available: Collection[s
     named = [name for name in available if name not in HOOKS]
     shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    say = f"say {option.replace('COLUMN', meant or 'COLUMN')} on the command line, or {argument} = "
-    say += f"{quoted(meant or 'COLUMN')} under [columns] in the recipe"
+    name = meant or "COLUMN"
+    say = f"say {option.replace('COLUMN', name)} on the command line, {argument}={quoted(name)} in "
+    say += f"plaudit.score, or {argument} = {quoted(name)} under [columns] in the recipe"
     first = (
         f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
     )

@@ -177,8 +177,8 @@ class Recipe:
         Traceback (most recent call last):
         ...
         ValueError: there is no column "solution", which accuracy_reward needs; did you mean \
-"gold"? Then say --column solution=gold on the command line, or solution = "gold" under [columns] \
-in the recipe. The columns are "prompt", "completion", "gold"
+"gold"? Then say --column solution=gold on the command line, solution="gold" in plaudit.score, or \
+solution = "gold" under [columns] in the recipe. The columns are "prompt", "completion", "gold"
         """
         check_completions(self.columns.get("completions"), available)
         check_needs(self.components, self.columns, available)

@@ -131,7 +131,7 @@ class Progress:
         seconds: float = 0.0,
     ) -> None:
         """Count a part that was scored, in so many seconds, and show the progress."""
-        if not self._worked:
+        if seconds and not self._worked:  # the first: until it began, workers were starting
             self._start = max(self._start, time.monotonic() - seconds)
         self._worked += seconds
         self._count(rows, rejected, statuses, read)

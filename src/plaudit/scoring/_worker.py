@@ -45,11 +45,11 @@ def leave_pandas_alone() -> None:
     import pyarrow as pa
 
     finder = _NoPandas()
-    sys.meta_path.insert(0, finder)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, finder)
     try:
         pa.array([0])
     finally:
-        sys.meta_path.remove(finder)  # type: ignore[arg-type]
+        sys.meta_path.remove(finder)
 
 
 def set_up_worker(limits: Mapping[str, Any]) -> None:
