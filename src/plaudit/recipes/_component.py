@@ -14,7 +14,7 @@ from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.scores import Score
 
 # The columns that a scored table has besides those of the components.
-RESERVED = ("row_id", "group_id", "total", "status", "explanation")
+RESERVED = ("row_id", "group_id", "total", "status", "explanation", "why")
 
 
 @dataclass(frozen=True)
