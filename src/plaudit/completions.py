@@ -315,7 +315,8 @@ def gold_alternatives_of(solution: Any) -> list[list[str]]:
     for row, gold in enumerate(rows_of(solution, "solution")):
         label = f"solution {row}"
         value = _plain(gold)
-        value = read_gold(value, label) if isinstance(value, Mapping) else value
+        if isinstance(value, Mapping) and holds_gold(value):
+            value = read_gold(value, label)
         several = value if isinstance(value, list | tuple) else [value]
         texts = [gold_text_of(one, label) for one in several]
         found.append([text for text in texts if text is not None])

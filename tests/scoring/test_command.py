@@ -113,10 +113,10 @@ def test_a_column_that_is_not_there_is_asked_for_by_the_option_that_names_it(
 
 
 def test_the_column_of_completions_is_asked_for_in_the_same_way(tmp_path, capsys):
-    file = jsonl(tmp_path / "a.jsonl", [{"complete": "4", "solution": "4"}])
+    file = jsonl(tmp_path / "a.jsonl", [{"completoin": "4", "solution": "4"}])
     code, _, err = run(capsys, file, "--recipe", "trl-math", "--out", tmp_path / "out")
     assert code == 2
-    assert "Then say --completions complete on the command line" in err
+    assert "Then say --completions completoin on the command line" in err
 
 
 @pytest.mark.usefixtures("in_process")

@@ -180,7 +180,7 @@ def test_a_reward_that_fails_on_every_row_stops(rows):
 def test_none_of_the_packages_is_imported_unless_the_caller_did():
     code = (
         "import json, sys, plaudit\n"
-        "rows = [{'completion': '$4$', 'solution': '4'}] * 3\n"
+        "rows = [{'completion': r'\\boxed{4}', 'solution': '4'}] * 3\n"
         "print(plaudit.score(rows, 'trl-math')[0]['total'])\n"
         "print([name for name in ('pandas', 'polars', 'datasets', 'torch') if name in sys.modules])"
     )
