@@ -179,12 +179,22 @@ def test_golds_are_text_numbers_or_none():
 def test_any_other_gold_is_an_error():
     with pytest.raises(TypeError, match=r"solution 1 must be text, a number or None, got list"):
         gold_texts_of(["4", ["4", 4]])
-    with pytest.raises(ValueError, match=r"solution 1 is a list of 2 texts.*answers\.answer_reward"):
+    with pytest.raises(
+        ValueError, match=r"solution 1 is a list of 2 texts.*answers\.answer_reward"
+    ):
         gold_texts_of(["4", ["4", "four"]])
 
 
 def test_a_gold_that_a_list_or_a_dict_holds_is_read_as_trainers_read_it():
-    golds = [["4"], (4,), {"answer": "4"}, np.array(["4"]), [], [10, 20, 30, 40.5], np.array([1, 2])]
+    golds = [
+        ["4"],
+        (4,),
+        {"answer": "4"},
+        np.array(["4"]),
+        [],
+        [10, 20, 30, 40.5],
+        np.array([1, 2]),
+    ]
     texts = ["4", "4", "4", "4", None, "[10, 20, 30, 40.5]", "[1, 2]"]
     assert gold_texts_of(golds) == texts
     boxes = [{"bbox_2d": [1, 2, 3, 4], "label": "cup"}]
