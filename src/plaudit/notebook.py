@@ -17,7 +17,7 @@ def html_table(
     caption: what stands above it
     note: what stands below it; default: nothing
 
-    >>> html_table("scores", ["total"], [[0.5], ["<b>"]])[:50]
+    >>> html_table("scores", ["total"], [[0.5], ["<b>"]])[:49]
     '<div><p><strong>scores</strong></p><table><thead>'
     """
     from html import escape  # only notebooks need it

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, TextIO
 
+from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe, as_recipe
 from plaudit.scoring._chunks import Chunk, chunks_from
@@ -187,6 +188,7 @@ class _Run:
     def _scored(self) -> Generator[ScoredChunk]:
         if self._is_here:
             return (score_chunk(chunk, self._plan) for chunk in self._chunks())
+        warn_of_untested_version()  # here, and not in each of the workers
         return score_locally(self._chunks(), self._plan, self._workers)
 
     def _chunks(self) -> Iterator[Chunk]:
