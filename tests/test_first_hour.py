@@ -256,6 +256,13 @@ def test_a_missing_extra_is_named(package, command, extra):
     assert f"pip install 'plaudit[{extra}]'" in ended.stderr.splitlines()[-1]
 
 
+def test_a_reward_is_imported_without_what_it_does_not_need():
+    heavy = ("numpy", "torch", "sympy", "pandas", "polars", "pyarrow", "datasets", "json")
+    code = f"import sys, plaudit.rewards.trl; print([n for n in {heavy} if n in sys.modules])"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.stdout == "[]\n"
+
+
 # --- what looks like a mistake, and has one meaning -----------------------------------------------
 
 
