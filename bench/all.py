@@ -28,7 +28,7 @@ PAGES = {
         *("agreement", "kills", "soak"),
     ),
     "judge.md": ("engines",),
-    "scoring.md": ("score_table",),
+    "scoring.md": ("score_table", "score_dataframe"),
     "serve.md": ("serve_load", "serve_throughput"),
     "watch.md": ("recording",),
 }

@@ -24,6 +24,7 @@ SMALL = {
     "kills": "--rows 120 --kills 2 --every 0.05",
     "soak": "--minutes 0.1",
     "score_table": "--rows 300 600 --workers 1",
+    "score_dataframe": "--rows 2000 --repeat 1 --most 1000",
     "serve_load": "--seconds 1 --clients 4 --pool 64 --deadline 2 --poison 0",
     "serve_throughput": "--rows 16 --batches 2 --least 0",
     "recording": "--processes 2 --rows 8 --steps 2 --pause 0.01 --most 99",

@@ -11,6 +11,7 @@ import pytest
 
 import plaudit
 from plaudit.cli import main
+from plaudit.recipes import load, presets
 from plaudit.rewards import trl
 
 REWARDS = {
@@ -60,6 +61,49 @@ def test_list_names_every_reward_with_its_signature_and_a_line(capsys):
     assert "vlm_r1.default_accuracy_reward(content, sol, **kwargs)" in signatures
     assert "trl.get_repetition_penalty_reward(ngram_size=3, max_penalty=-1.0)" in signatures
     assert all(line.startswith("    ") and len(line) > 20 for line in descriptions)
+
+
+def test_list_with_words_names_the_rewards_that_have_them_all(capsys):
+    code, out, _ = run(capsys, "list", "VLM_R1", "box")
+    names = [line.partition("(")[0] for line in out.splitlines()[0::2]]
+    assert code == 0
+    assert "vlm_r1.iou_reward" in names
+    assert all(name.startswith("vlm_r1.") for name in names)
+
+
+def test_presets_are_listed_and_printed_as_files(capsys, tmp_path):
+    code, out, _ = run(capsys, "presets")
+    assert code == 0
+    assert [line for line in out.splitlines() if not line.startswith(" ")] == presets()
+    assert "    trl.accuracy_reward\n    columns: completions, solution\n" in out
+    code, out, _ = run(capsys, "presets", "canoe")
+    (tmp_path / "mine.toml").write_text(out)
+    assert load(tmp_path / "mine.toml").needs() == load("canoe").needs()
+
+
+def test_a_whole_recipe_can_be_tried(capsys):
+    asked = ("--recipe", "trl-reasoning", "--completion", r"\boxed{4}", "--solution", "4")
+    code, out, err = run(capsys, "try", *asked)
+    assert (code, err) == (0, "")
+    assert out.startswith("recipe  trl-reasoning\ntotal   0.0\nstatus  no_answer\n\nreasoning_")
+    assert "\nthink_format_reward (trl.think_format_reward)\n  value   0.0\n" in out
+    printed = tried(capsys, *asked)
+    assert (printed["recipe"], printed["total"]) == ("trl-reasoning", 0.0)
+    assert printed["components"]["think_format_reward"]["value"] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name either a REWARD or a --recipe"),
+        (("trl.accuracy_reward", "--recipe", "trl-math"), "name either a REWARD or a --recipe"),
+        (("--recipe", "trl-math", "--param", "a=1"), "--param is for a REWARD"),
+    ],
+)
+def test_a_reward_or_a_recipe_is_tried_and_not_both(capsys, arguments, said):
+    code, _, err = run(capsys, "try", *arguments, "--completion", "4")
+    assert code == 2
+    assert said in err
 
 
 def test_try_prints_the_value_and_the_reasons(capsys):
@@ -249,7 +293,7 @@ def test_an_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(plaudit, "explain", interrupted)
+    monkeypatch.setattr("plaudit.commands.try_reward.explain", interrupted)
     assert run(capsys, "try", "trl.think_format_reward", "--completion", "") == (130, "", "")
 
 

@@ -1,5 +1,7 @@
 """What a trainer hands over, as text."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -176,12 +178,38 @@ def test_golds_are_text_numbers_or_none():
 
 def test_any_other_gold_is_an_error():
     with pytest.raises(TypeError, match=r"solution 1 must be text, a number or None, got list"):
-        gold_texts_of(["4", ["4"]])
+        gold_texts_of(["4", ["4", 4]])
+    with pytest.raises(
+        ValueError, match=r"solution 1 is a list of 2 texts.*answers\.answer_reward"
+    ):
+        gold_texts_of(["4", ["4", "four"]])
+
+
+def test_a_gold_that_a_list_or_a_dict_holds_is_read_as_trainers_read_it():
+    golds = [
+        ["4"],
+        (4,),
+        {"answer": "4"},
+        np.array(["4"]),
+        [],
+        [10, 20, 30, 40.5],
+        np.array([1, 2]),
+    ]
+    texts = ["4", "4", "4", "4", None, "[10, 20, 30, 40.5]", "[1, 2]"]
+    assert gold_texts_of(golds) == texts
+    boxes = [{"bbox_2d": [1, 2, 3, 4], "label": "cup"}]
+    assert gold_texts_of([boxes, boxes[0]]) == [json.dumps(boxes), json.dumps(boxes[0])]
+
+
+def test_what_pandas_writes_where_there_is_nothing_is_no_gold():
+    pandas = pytest.importorskip("pandas")
+    golds = pandas.Series(["4", None, pandas.NA, float("nan")], dtype=object)
+    assert gold_texts_of(golds) == ["4", None, None, None]
 
 
 def test_a_long_culprit_is_shown_in_part():
-    with pytest.raises(TypeError, match=r"got list: \[0, 1, 2.*\.\.\.$"):
-        gold_texts_of([list(range(100))])
+    with pytest.raises(TypeError, match=r"got set: \{0, 1, 2.*\.\.\.$"):
+        gold_texts_of([set(range(100))])
 
 
 def test_columns_must_be_as_long_as_the_completions():

@@ -19,6 +19,7 @@ from plaudit.scores import Score, async_reward, explain, reward, text_reward
 if TYPE_CHECKING:
     from plaudit.client import AsyncClient, Client
     from plaudit.recording import record
+    from plaudit.scoring import score
 
 __all__ = [
     "AsyncClient",
@@ -31,22 +32,29 @@ __all__ = [
     "record",
     "reward",
     "reward_factory",
+    "score",
     "text_reward",
     "warm_up",
 ]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
-    """What not everybody needs, imported when somebody asks: the clients need httpx."""
-    if name == "record":
-        from plaudit.recording import record
+# What is imported when somebody asks: who has no server needs no httpx, and who trains no pyarrow.
+_LATER = {
+    "AsyncClient": ("plaudit.client", "client"),
+    "Client": ("plaudit.client", "client"),
+    "record": ("plaudit.recording", "score"),
+    "score": ("plaudit.scoring", "score"),
+}
 
-        return record
-    if name not in ("AsyncClient", "Client"):
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
         raise AttributeError(f"module 'plaudit' has no attribute {name!r}")
+    from importlib import import_module
+
+    package, extra = _LATER[name]
     try:
-        from plaudit import client
+        return getattr(import_module(package), name)
     except ModuleNotFoundError as error:
-        raise ImportError(f"this needs {error.name}: pip install 'plaudit[client]'") from error
-    return getattr(client, name)
+        raise ImportError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error

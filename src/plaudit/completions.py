@@ -20,6 +20,8 @@ from numbers import Integral, Real
 from operator import index
 from typing import Any
 
+from plaudit.golds import holds_gold, is_missing, read_gold
+
 Message = Mapping[str, Any]
 Completion = str | Message | Sequence[Message]
 Solution = str | float | None
@@ -46,6 +48,10 @@ def rows_of(column: Any, name: str) -> Sequence[Any]:
     >>> import numpy as np
     >>> rows_of(np.array([1, 2]), "level"), rows_of(("a", "b"), "level")
     ([1, 2], ('a', 'b'))
+    >>> rows_of((text for text in "ab"), "level")
+    Traceback (most recent call last):
+    ...
+    TypeError: level must be a list with one entry per completion, got generator: pass list(…) of it
     """
     _length(column, name)
     rows = _plain(column)
@@ -54,14 +60,26 @@ def rows_of(column: Any, name: str) -> Sequence[Any]:
 
 def _length(column: Any, name: str) -> int:
     # A set has no order, and a dict has none that means rows.
-    if not isinstance(column, str | bytes | bytearray | Mapping | Set):
+    if not isinstance(column, str | bytes | bytearray | Mapping | Set) and not _is_table(column):
         try:
             return len(column)
         except TypeError:  # arrays of no dimension have a length that cannot be asked for
             pass
     raise TypeError(
         f"{name} must be a list with one entry per completion, got {type(column).__name__}"
+        f"{_instead(column)}"
     )
+
+
+def _is_table(value: Any) -> bool:
+    """Whether it is a DataFrame, an Arrow table or a Dataset: many columns where one is meant."""
+    return any(hasattr(value, name) for name in ("columns", "column_names"))
+
+
+def _instead(column: Any) -> str:
+    if _is_table(column):
+        return ": pass one of its columns, or the whole table to plaudit.score(table, recipe)"
+    return ": pass list(…) of it" if isinstance(column, Iterator) else ""
 
 
 def same_length(completions: Any, **columns: Any) -> None:
@@ -72,12 +90,12 @@ def same_length(completions: Any, **columns: Any) -> None:
     ...
     ValueError: solution has 1 entries, completions has 2: they must be equally long
     """
+    wanted = _length(completions, "completions")
     for name, column in columns.items():
         rows = _length(column, name)
-        if rows != len(completions):
+        if rows != wanted:
             raise ValueError(
-                f"{name} has {rows} entries, completions has {len(completions)}: "
-                "they must be equally long"
+                f"{name} has {rows} entries, completions has {wanted}: they must be equally long"
             )
 
 
@@ -101,10 +119,10 @@ def naming_row(row: int, file: str = "") -> Iterator[None]:
 
 def _plain(value: Any) -> Any:
     """What is in an array, a tensor, a Series or a column of Arrow; anything else as it is."""
-    for name in ("tolist", "to_pylist"):
+    for name in ("tolist", "to_pylist", "to_list"):  # of numpy, pandas and torch; Arrow; polars
         if hasattr(value, name):
             return getattr(value, name)()
-    return value
+    return None if is_missing(value) else value
 
 
 # --- completions and prompts ----------------------------------------------------------------------
@@ -245,8 +263,8 @@ def _part_text(part: Message, label: str) -> str:
 def gold_texts_of(solution: Any) -> list[str | None]:
     """The text of each gold; None and not a number are None: no gold.
 
-    >>> gold_texts_of(["<answer>4</answer>", 42, 1e-7, None])
-    ['<answer>4</answer>', '42', '0.0000001', None]
+    >>> gold_texts_of(["<answer>4</answer>", 42, 1e-7, None, ["4"], [10, 20, 30, 40]])
+    ['<answer>4</answer>', '42', '0.0000001', None, '4', '[10, 20, 30, 40]']
     """
     return [
         gold if gold is None or isinstance(gold, str) else gold_text_of(gold, f"solution {row}")
@@ -257,12 +275,16 @@ def gold_texts_of(solution: Any) -> list[str | None]:
 def gold_text_of(gold: Any, label: str = "the gold") -> str | None:
     """The text of one gold; `label` is what to call it in errors.
 
-    >>> gold_text_of(42), gold_text_of(None)
-    ('42', None)
-    >>> gold_text_of({"answer": 42})
+    Text stays as it is. A list of one, a dict around a gold and a box, or several, are read as
+    `plaudit.golds.gold_of` reads them.
+
+    >>> gold_text_of(42), gold_text_of({"answer": 42}), gold_text_of(None)
+    ('42', '42', None)
+    >>> gold_text_of(["1/2", "0.5"], "solution 3")
     Traceback (most recent call last):
     ...
-    TypeError: the gold must be text, a number or None, got dict: {'answer': 42}
+    ValueError: solution 3 is a list of 2 texts, and this reward takes one gold: write it as one \
+text, or use a reward that takes alternatives, such as answers.answer_reward (the preset math)
     """
     value = _plain(gold)
     if value is None or isinstance(value, str):
@@ -271,7 +293,34 @@ def gold_text_of(gold: Any, label: str = "the gold") -> str | None:
         return str(int(value))
     if isinstance(value, Real):
         return _decimal(float(value))
-    raise TypeError(f"{label} must be text, a number or None, got {_kind(gold)}")
+    if not holds_gold(value):
+        raise TypeError(f"{label} must be text, a number or None, got {_kind(gold)}")
+    held = read_gold(value, label)
+    if isinstance(held, list):
+        raise ValueError(
+            f"{label} is a list of {len(held)} texts, and this reward takes one gold: write it as "
+            "one text, or use a reward that takes alternatives, such as answers.answer_reward "
+            "(the preset math)"
+        )
+    return gold_text_of(held, label)
+
+
+def gold_alternatives_of(solution: Any) -> list[list[str]]:
+    """The texts of each gold, of which every one is right; none where there is no gold.
+
+    >>> gold_alternatives_of(["4", ["UK", "Britain"], {"answer": ["1/2", "0.5"]}, None])
+    [['4'], ['UK', 'Britain'], ['1/2', '0.5'], []]
+    """
+    found: list[list[str]] = []
+    for row, gold in enumerate(rows_of(solution, "solution")):
+        label = f"solution {row}"
+        value = _plain(gold)
+        if isinstance(value, Mapping) and holds_gold(value):
+            value = read_gold(value, label)
+        several = value if isinstance(value, list | tuple) else [value]
+        texts = [gold_text_of(one, label) for one in several]
+        found.append([text for text in texts if text is not None])
+    return found
 
 
 def _decimal(number: float) -> str | None:

@@ -1,14 +1,31 @@
-r"""Golds that math-verify reads in part, and what to do about them.
+r"""Golds as datasets and trainers write them -> text, a number or alternatives.
 
-LaTeX has to stand in an environment, `$2\sqrt{2}$`. Without one, math-verify takes the first or the
-last number in it for the gold: `2\sqrt{2}` is read as 2, so that `\boxed{2}` is right. TRL does the
-same, so the rewards keep to it; but they say so, in a warning and in each score.
+    {"ground_truth": ["4"], "style": "rule"}  -> "4"
+    [10, 20, 30.5, 40]                        -> "[10, 20, 30.5, 40]": a box
+    ["UK", "Britain"]                         -> ["UK", "Britain"]: each is right
+
+And which golds math-verify reads in part. LaTeX has to stand in an environment, `$2\sqrt{2}$`.
+Without one, math-verify takes the first or the last number in it for the gold: `2\sqrt{2}` is read
+as 2, so that `\boxed{2}` is right. TRL does the same, so the rewards keep to it; but they say so,
+in a warning and in each score.
 """
 
 import re
 import warnings
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from functools import lru_cache
+from math import isnan
+from numbers import Rational
 from typing import Any
+
+Gold = str | float | list[str] | None
+
+# What a dict calls the gold that it holds; the first that is not None counts.
+# Not "label", which is what a detected box is called.
+GOLD_KEYS = ("ground_truth", "solution", "answer", "expected_answer", "target", "gold")
+_DEEPEST = 8
+_MISSING = ("NAType", "NaTType")  # what pandas writes where there is nothing
 
 # What has more characters is not an expression but a worked solution.
 _LONGEST = 1000
@@ -26,6 +43,144 @@ _DRESS = re.compile(
 _NAME = re.compile(r"^[A-Za-z]\w*(?:_\{\w+\})?(?:\([A-Za-z]\))?=")  # of what it is: x=, f(x)=
 _NO_MATHEMATICS = re.compile(r"[^\w+*/=<>:|!≠≤≥±√π∞-]|_")
 _warned: set[str] = set()
+
+
+# --- what holds a gold ----------------------------------------------------------------------------
+
+
+def gold_of(label: Any, row: int = 0) -> Gold:
+    """The gold that a label holds, as text, a number or alternatives; None where there is none.
+
+    - None, not a number, and text without a character other than whitespace: no gold.
+    - Text stays as it is, and so do numbers; those of numpy become Python's.
+    - A dict that has one of GOLD_KEYS holds the gold there; another is the gold itself, as JSON.
+      Text that is the JSON of a dict with such a key is read as well.
+    - A list of one text, number or dict with a gold is that one; an empty list is no gold. Several
+      texts are alternatives, and stay a list: the rewards of `answers` take them, others refuse
+      them. Any other list is the gold itself, as JSON: a box, or several.
+
+    >>> gold_of({"ground_truth": ["4"]}), gold_of('{"target": 4}'), gold_of(float("nan"))
+    ('4', 4, None)
+    >>> gold_of([10, 20, 30.5, 40]), gold_of(("UK", "Britain"))
+    ('[10, 20, 30.5, 40]', ['UK', 'Britain'])
+    >>> gold_of(b"4", row=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: label 3 must be text, a number, a list, a dict or None, got bytes: b'4'
+    """
+    return read_gold(label, f"label {row}")
+
+
+def read_gold(value: Any, label: str) -> Gold:
+    """The same as `gold_of`; `label` is what to call it in errors.
+
+    >>> read_gold(["4"], "solution 0")
+    '4'
+    """
+    for _ in range(_DEEPEST):
+        inner = _unwrapped(value)
+        if inner is value:
+            return _plain_gold(value, label)
+        value = inner
+    raise ValueError(f"{label} holds its gold more than {_DEEPEST} levels deep")
+
+
+def holds_gold(value: Any) -> bool:
+    """Whether a list or a dict can be read without a guess: one gold, alternatives or boxes.
+
+    >>> holds_gold(["4"]), holds_gold({"bbox_2d": [1, 2, 3, 4]}), holds_gold([[1, 2], [3, 4]])
+    (True, True, True)
+    >>> holds_gold({"a": 1}), holds_gold(["a", 1])
+    (False, False)
+    """
+    if isinstance(value, Mapping):
+        known = any(key in value for key in GOLD_KEYS)
+        return known or any(isinstance(inner, list | tuple) for inner in value.values())
+    if not isinstance(value, list | tuple):
+        return isinstance(value, Decimal | Rational)
+    kinds: tuple[Any, ...] = (str, (int, float), (Mapping, list, tuple))
+    inner = [one for one in value if isinstance(one, kinds[2])]
+    return all(map(holds_gold, inner)) and (
+        len(value) <= 1 or any(all(isinstance(one, kind) for one in value) for kind in kinds)
+    )
+
+
+def is_missing(value: object) -> bool:
+    """Whether a value is what pandas writes where there is nothing, other than None and NaN.
+
+    >>> is_missing(None)
+    False
+    """
+    return type(value).__name__ in _MISSING
+
+
+def _unwrapped(value: Any) -> Any:
+    """What is one layer further in, or the value itself."""
+    if isinstance(value, str):
+        return _read_json(value)
+    if isinstance(value, Mapping):
+        held = [value[key] for key in GOLD_KEYS if key in value]
+        return next((one for one in held if one is not None), None) if held else value
+    if hasattr(value, "tolist"):  # numpy's scalars and arrays, and tensors
+        return value.tolist()
+    if isinstance(value, list | tuple) and len(value) <= 1:
+        return _only(value)
+    return None if is_missing(value) else value
+
+
+def _only(value: Sequence[Any]) -> Any:
+    """What a list of one holds; a list of one box, or of one list, is itself the gold."""
+    if not value:
+        return None
+    is_gold = isinstance(value[0], list | tuple) or (
+        isinstance(value[0], Mapping) and not any(key in value[0] for key in GOLD_KEYS)
+    )
+    return value if is_gold else value[0]
+
+
+def _read_json(text: str) -> Any:
+    """The dict that a text is the JSON of, where that holds a gold; else the text."""
+    if text.lstrip()[:1] != "{" or not any(f'"{key}"' in text for key in GOLD_KEYS):
+        return text
+    import json  # few golds need it
+
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return read if any(key in read for key in GOLD_KEYS) else text
+
+
+def _plain_gold(value: Any, label: str) -> Gold:
+    if value is None or (isinstance(value, float) and isnan(value)):
+        return None
+    if isinstance(value, str):
+        return str(value) if value.strip() else None
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return value
+    if isinstance(value, bool | Decimal | Rational):
+        return str(value)
+    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
+        return list(value)
+    import json  # few golds need it
+
+    try:
+        return json.dumps(value, ensure_ascii=False, default=_plain)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TypeError(
+            f"{label} must be text, a number, a list, a dict or None, "
+            f"got {type(value).__name__}: {value!r:.80}"
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has a form for, of what it does not know."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
+
+
+# --- what math-verify reads in part ---------------------------------------------------------------
 
 
 def read_in_part(gold: str, read: str | None) -> bool:

@@ -35,7 +35,7 @@ _folders: ContextVar[Sequence[Path] | None] = ContextVar("plaudit_images", defau
 
 
 @contextmanager
-def only_below(*folders: Path) -> Iterator[None]:
+def only_below(*folders: str | PathLike[str]) -> Iterator[None]:
     """Open no image that is not in one of these folders; relative paths start there.
 
     >>> with only_below():
@@ -45,7 +45,7 @@ def only_below(*folders: Path) -> Iterator[None]:
     ValueError: no files are read here: send the image's size as [width, height], or its bytes as \
 "data:image/png;base64,…"
     """
-    token = _folders.set(folders)
+    token = _folders.set(tuple(Path(folder) for folder in folders))
     try:
         yield
     finally:

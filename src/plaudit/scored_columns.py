@@ -63,11 +63,20 @@ def text_array(texts: Iterable[str | None]) -> pa.Array:
     >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
     ['half a smile: ?', None]
     """
-    texts = list(texts)
+    return pa.array(valid_texts(list(texts)), pa.string())
+
+
+def valid_texts(texts: list[str | None]) -> list[str | None]:
+    """Texts that can be written as UTF-8; lone surrogates become question marks.
+
+    >>> valid_texts(["half a smile: \\ud83d", None])
+    ['half a smile: ?', None]
+    """
     try:
-        return pa.array(texts, pa.string())
+        "".join(text for text in texts if text is not None).encode()
     except UnicodeEncodeError:
-        return pa.array([valid_text(text) for text in texts], pa.string())
+        return [valid_text(text) for text in texts]
+    return texts
 
 
 def valid_text(value: object) -> str | None:

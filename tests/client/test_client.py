@@ -18,13 +18,15 @@ from typing import ClassVar, get_args, get_type_hints
 
 import httpx
 import numpy
+import pandas as pd
+import polars as pl
 import pytest
 from PIL import Image
 
 import plaudit
 import slow_rewards
 from plaudit.client import AsyncClient, Client, ServerError
-from plaudit.client._payload import rows_of
+from plaudit.client._payload import RemoteRecipe, body_of, rows_of
 from plaudit.recipes import Component, Recipe, RowScore, load
 from plaudit.scores import Score, log_means, log_statuses
 from plaudit.serve import Limits, serving
@@ -365,3 +367,21 @@ def test_the_extra_to_install_is_named(monkeypatch):
     monkeypatch.delattr(plaudit, "client", raising=False)
     with pytest.raises(ImportError, match=r"pip install 'plaudit\[client\]'"):
         plaudit.Client  # noqa: B018
+
+
+@pytest.mark.parametrize("as_column", [numpy.array, pd.Series, pl.Series, tuple])
+def test_columns_may_be_arrays_and_series(as_column):
+    recipe = RemoteRecipe(
+        "math",
+        ("accuracy",),
+        (1.0,),
+        frozenset({"solution"}),
+        frozenset({"solution", "level", "pixels"}),
+        takes_any=False,
+    )
+    numbers = {"solution": as_column([4, 5]), "level": as_column([1, 2])}
+    columns = {**numbers, "pixels": numpy.ones((2, 3))}
+    body = json.loads(body_of(recipe, as_column(["4", "5"]), columns))
+    assert body == {"completions": ["4", "5"], "columns": {"solution": [4, 5], "level": [1, 2]}}
+    with_ids = body_of(recipe, ["4"], {"solution": [numpy.array([1, 2])]})
+    assert json.loads(with_ids)["columns"] == {"solution": [[1, 2]]}

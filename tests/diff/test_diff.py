@@ -364,6 +364,17 @@ def test_two_recipes_from_the_command_line(rollouts, recipes, capsys):
     assert command("--input", rollouts, a, a, "--exit-code") == 0
 
 
+def test_columns_of_other_names_are_named(tmp_path, capsys):
+    file = tmp_path / "rollouts.jsonl"
+    file.write_text(json.dumps({"said": r"\boxed{4}", "meant": "4", "gold": "5"}) + "\n")
+    columns = ("--completions", "said", "--column", "solution=meant")
+    asked = ("--input", file, "trl-math", "trl-reasoning", *columns, "--json")
+    assert command(*asked) == 0
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["changes"][0]["before"]["total"] == 1.0
+    assert "solution: column" not in printed.err
+
+
 def test_recipes_and_inputs_that_are_not_there(rollouts, recipes, tmp_path, capsys):
     def complaint():
         return capsys.readouterr().err.splitlines()[-1]
@@ -372,7 +383,11 @@ def test_recipes_and_inputs_that_are_not_there(rollouts, recipes, tmp_path, caps
     assert "trl-math is a recipe: name the file to score with --input FILE" in complaint()
     assert command("--input", rollouts, "trl-maths", "trl-math") == 2
     assert 'did you mean "trl-math"' in complaint()
-    assert command("--input", rollouts, "trl-math", "trl-math") == 2
-    assert 'no column "solution"' in complaint()
+    assert command("--input", rollouts, "trl-math", "trl-math", "--column", "solution=golds") == 2
+    assert 'no column "golds", which accuracy_reward needs as solution' in complaint()
+    assert command("--input", rollouts, "trl-math", "trl-math", "--column", "answer=solution") == 2
+    assert "no reward of trl-math nor trl-math takes answer" in complaint()
+    assert command(tmp_path, tmp_path, "--completions", "text") == 2
+    assert "name it with --input FILE" in complaint()
     assert command("--input", tmp_path / "none.jsonl", *recipes) == 2
     assert "none.jsonl" in complaint()

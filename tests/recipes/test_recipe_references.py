@@ -115,7 +115,7 @@ def test_own_rewards_that_give_something_odd():
         ("own_rewards:later", "must be a plain function, it is a coroutine function"),
         ("own_rewards:constant", "must be a plain function, it is int"),
         ("own_rewards:makes_nothing", "must be a plain function, it is NoneType"),
-        (3, "reward must be text, got 3"),
+        (3, "reward must be text or a function, got 3"),
     ],
 )
 def test_a_reward_that_is_none(reward, complaint):

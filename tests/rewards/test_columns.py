@@ -76,7 +76,7 @@ PARAMS = {
 }
 WRONG = {
     "completions": [4, None, b"4", {}, ["4"], [{"role": "agent", "content": "4"}], {"a": "4"}],
-    "solution": [{"answer": "4"}, ["4"], [], b"4", {1}, object(), np.array([1, 2])],
+    "solution": [{"a": "4"}, ["4", "5"], ["4", 5], b"4", {1}, object()],
     "problem": [4, None, b"4", ["4"], {"context": "4"}],
     "completion_ids": ["1 2 3", "[1, 2]", b"12345678", None, 4, {1}, {"a": 1}, ["1"], [1.5], [[1]]],
     "completions_long_answer": [4, b"4", ["4"], {"a": "4"}],

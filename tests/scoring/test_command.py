@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -89,8 +90,8 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path, capsys, arguments, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], 'did you mean "gold"? Then say --column solution=gold on the command line'),
-        ([], 'The columns are "completion", "gold"'),
+        (["--column", "solution=golds"], 'did you mean "gold"? Then say --column solution=gold'),
+        (["--column", "solution=golds"], 'The columns are "completion", "gold"'),
         (["--column", "gold=solution"], "did you mean --column solution=gold?"),
         (
             ["--column", "solution=gold", "--group", "id"],
@@ -112,10 +113,36 @@ def test_a_column_that_is_not_there_is_asked_for_by_the_option_that_names_it(
 
 
 def test_the_column_of_completions_is_asked_for_in_the_same_way(tmp_path, capsys):
-    file = jsonl(tmp_path / "a.jsonl", [{"response": "4", "solution": "4"}])
+    file = jsonl(tmp_path / "a.jsonl", [{"completoin": "4", "solution": "4"}])
     code, _, err = run(capsys, file, "--recipe", "trl-math", "--out", tmp_path / "out")
     assert code == 2
-    assert "Then say --completions response on the command line" in err
+    assert "Then say --completions completoin on the command line" in err
+
+
+@pytest.mark.usefixtures("in_process")
+def test_columns_are_guessed_by_meaning_and_said_aloud(tmp_path, capsys):
+    file = jsonl(tmp_path / "a.jsonl", [{"response": r"\boxed{4}", "gold": "4", "answer": "5"}])
+    asked = (file, "--recipe", "trl-math", "--out", tmp_path / "out")
+    code, out, err = run(capsys, *asked)
+    assert (code, "mean 1.000" in out) == (0, True)
+    assert err.splitlines()[:2] == [
+        "plaudit: completions: column response (for another, say --completions COLUMN)",
+        "plaudit: solution: column gold (for another, say --column solution=COLUMN)",
+    ]
+    code, out, err = run(capsys, *asked, "--column", "solution=answer", "--overwrite")
+    assert (code, "mean 0.000" in out, "solution: column" in err) == (0, True, False)
+
+
+@pytest.mark.usefixtures("in_process")
+def test_a_finished_folder_says_so(tmp_path, rows, recipe_file, capsys):
+    asked = (jsonl(tmp_path / "a.jsonl", rows), "--recipe", recipe_file, "--out", tmp_path / "out")
+    first = run(capsys, *asked)
+    code, out, err = run(capsys, *asked)
+    assert (code, out) == first[:2]
+    assert err == (
+        f"plaudit: {tmp_path}/out was finished before, and nothing was scored now; "
+        "--overwrite starts over\n"
+    )
 
 
 def test_a_limit_in_the_environment_that_is_none_is_said_in_one_line(tmp_path, rows):
@@ -229,6 +256,27 @@ def test_elsewhere_there_is_a_line_now_and_then(monkeypatch):
         progress.scored(600, 0, {"scored": 600}, 100)
     progress.close()
     assert out.getvalue().splitlines() == [
-        "plaudit: 10%, 1,700 rows, 100 rows/s, 1:29:48 left, timeout 10, rejected 1",
-        "plaudit: 10%, 2,900 rows, 100 rows/s, 1:29:36 left, timeout 10, rejected 1",
+        "plaudit: 10%, 1,100 rows, 100 rows/s, 1:29:54 left, timeout 10, rejected 1",
+        "plaudit: 10%, 2,300 rows, 100 rows/s, 1:29:42 left, timeout 10, rejected 1",
     ]
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["workers known", "on a cluster"])
+@pytest.mark.parametrize(("workers", "starting", "chunk"), [(2, 4, 0.5), (8, 3, 3), (1, 0, 0.25)])
+def test_the_time_left_is_right_within_a_factor_of_two(
+    monkeypatch, known, workers, starting, chunk
+):
+    clock = [100.0]
+    monkeypatch.setattr(progress_module.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(progress_module, "EVERY", 0.0)
+    out = io.StringIO()
+    progress = Progress(out, 100 * workers, workers if known else None)
+    ends = 100.0 + starting + 100 * chunk
+    for step in range(1, 100):  # each worker scores a chunk in the same time
+        clock[0] = 100.0 + starting + step * chunk
+        for _ in range(workers):
+            progress.scored(10, 0, {"scored": 10}, 1, chunk)
+        minutes, seconds = re.findall(r"(\d+):(\d\d) left", out.getvalue())[-1]
+        left = 60 * int(minutes) + int(seconds)
+        if clock[0] >= 105 and ends - clock[0] >= 2:
+            assert (ends - clock[0]) / 2 <= left <= 2 * (ends - clock[0])

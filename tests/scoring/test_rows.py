@@ -138,8 +138,8 @@ def test_names_of_columns_can_be_given(tmp_path, recipe):
 
 
 def test_a_missing_column_is_answered_with_the_nearest(tmp_path, recipe):
-    file = jsonl(tmp_path / "a.jsonl", [{"completion": "a", "solutions": "4"}])
-    with pytest.raises(InputError, match=r'a.jsonl: there is no column "solution".*"solutions"'):
+    file = jsonl(tmp_path / "a.jsonl", [{"completion": "a", "solutoin": "4"}])
+    with pytest.raises(InputError, match=r'a.jsonl: there is no column "solution".*"solutoin"'):
         score_table([file], recipe, tmp_path / "out")
     file = jsonl(tmp_path / "b.jsonl", [{"complete": "a", "solution": "4"}])
     with pytest.raises(InputError, match=r'no column "completions" or "completion".*"complete"'):

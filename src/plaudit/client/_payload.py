@@ -5,6 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
+from plaudit.completions import rows_of as rows_in
 from plaudit.completions import same_length
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
@@ -89,12 +90,14 @@ def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None)
 
 
 def _is_column(column: Any, rows: int) -> bool:
-    return isinstance(column, list | tuple) and len(column) == rows
+    """Whether it has an entry for each row; an array of images has too many numbers to send."""
+    is_listed = isinstance(column, list | tuple) or hasattr(column, "to_list")
+    return (is_listed or getattr(column, "ndim", 2) == 1) and len(column) == rows
 
 
 def _as_json(name: str, column: Sequence[Any]) -> str:
     try:
-        return json.dumps(column if isinstance(column, list) else list(column), default=_plain)
+        return json.dumps(list(rows_in(column, name)), default=_plain)
     except (TypeError, ValueError, RecursionError):
         row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one))
         raise TypeError(
@@ -112,9 +115,9 @@ def _is_json(value: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """A numpy number is a number; an array, a tensor or an image is not sent."""
-    if hasattr(value, "item") and getattr(value, "shape", None) == ():
-        return value.item()
+    """A numpy number is a number, a row of them a list; a larger array or an image is not sent."""
+    if hasattr(value, "tolist") and len(getattr(value, "shape", (0, 0))) <= 1:
+        return value.tolist()
     raise TypeError(type(value).__name__)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from plaudit.commands import add_column_arguments
 from plaudit.diff._compare import compare, compare_recipes
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--input",
         metavar="FILE",
-        type=Path,
         action="append",
         default=[],
         help="score this file with the recipes A and B, and compare the results; may be repeated",
     )
+    add_column_arguments(parser)
     parser.add_argument(
         "--limit", metavar="N", type=int, default=20, help="how many changes to show (default: 20)"
     )
@@ -69,15 +70,26 @@ def _difference(arguments: argparse.Namespace) -> "Difference":
     from plaudit.scoring import InputError, StoppedError
 
     if not arguments.input:
+        if arguments.completions or arguments.column:
+            raise ValueError(
+                "--completions and --column say how to read a file: name it with --input FILE"
+            )
         for name in (arguments.a, arguments.b):
             if not Path(name).is_dir() and (name in presets() or name.endswith(".toml")):
                 raise ValueError(f"{name} is a recipe: name the file to score with --input FILE")
         return compare(Path(arguments.a), Path(arguments.b), arguments.limit, arguments.out)
 
     recipes = load(arguments.a), load(arguments.b)
-    limit, out = arguments.limit, arguments.out
     try:
-        difference = compare_recipes(arguments.input, *recipes, limit, out, sys.stderr)
+        difference = compare_recipes(
+            arguments.input,
+            *recipes,
+            arguments.limit,
+            arguments.out,
+            sys.stderr,
+            arguments.completions,
+            dict(arguments.column),
+        )
     except (InputError, StoppedError) as error:
         raise ValueError(str(error)) from error
     return replace(difference, a=arguments.a, b=arguments.b)

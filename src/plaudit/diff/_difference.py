@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import Any
 
 SAME = 1e-9  # values that differ by no more than this are equal
@@ -136,6 +137,10 @@ class Difference:
             for (before, after), rows in self.statuses.items()
         ]
         return {**asdict(self), **only, "statuses": statuses}
+
+    def _repr_html_(self) -> str:
+        """The difference in a notebook, as its text."""
+        return f"<pre>{escape(self.as_text())}</pre>"
 
     def as_text(self) -> str:
         """Text for a person: the summary, then the largest changes.

@@ -22,8 +22,9 @@ from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._calling import score_of_value
 from plaudit.recipes._columns import guess
 from plaudit.recipes._component import Component
-from plaudit.recipes._files import load, presets
-from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe, RowScore
+from plaudit.recipes._files import as_recipe, load, presets
+from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
+from plaudit.recipes._row_score import RowScore, RowScores
 
 __all__ = [
     "RECORD_VARIABLE",
@@ -31,6 +32,8 @@ __all__ = [
     "Component",
     "Recipe",
     "RowScore",
+    "RowScores",
+    "as_recipe",
     "guess",
     "load",
     "presets",

@@ -6,10 +6,10 @@ from math import isnan
 from typing import Any
 
 from plaudit.completions import rows_of, same_length
-from plaudit.declarations import HOOKS, Declaration, declaration_of
-from plaudit.golds import as_latex
+from plaudit.declarations import HOOKS, AnyReward, Declaration, declaration_of
+from plaudit.golds import as_latex, read_gold
 from plaudit.recipes._broken import BrokenRewardError
-from plaudit.recipes._found import check_params, reward_of
+from plaudit.recipes._found import check_params, name_of, reference_of, reward_of
 from plaudit.recipes._names import quoted
 from plaudit.scores import Score
 
@@ -75,6 +75,7 @@ class Calling:
     ) -> dict[str, Any]:
         passed = self._columns(columns, mapping)
         same_length(completions, **passed)
+        completions, passed = _listed(completions), {n: _listed(v) for n, v in passed.items()}
         given = columns if self.takes_any else {n: columns[n] for n in HOOKS if n in columns}
         passed = {**given, **passed, "completions": completions}
         for name, value in self.params.items():
@@ -82,7 +83,10 @@ class Calling:
             is_column = self.declaration.is_exact and name in self.declaration.columns
             passed[name] = [value] * len(completions) if is_column else value
         if self.golds == "latex" and "solution" in passed:
-            passed["solution"] = [as_latex(one) for one in rows_of(passed["solution"], "solution")]
+            passed["solution"] = [
+                as_latex(gold if isinstance(gold, str) else read_gold(gold, f"solution {row}"))
+                for row, gold in enumerate(rows_of(passed["solution"], "solution"))
+            ]
         # A list of its own each: what one reward sorts or empties is not what the next one gets.
         return {
             name: list(v) if isinstance(v, list) else v
@@ -111,6 +115,12 @@ class Calling:
             gave = f"{self.label} gave {len(scores)} values for {rows} completions"
             raise BrokenRewardError(f"{gave}: it must give one for each")
         return scores
+
+
+def _listed(column: Any) -> Any:
+    """A list of a Series or a column of Arrow: `series[0]` is not its first entry everywhere."""
+    is_series = hasattr(column, "to_list") or hasattr(column, "to_pylist")
+    return rows_of(column, "a column") if is_series else column
 
 
 def score_of_value(value: Any, label: str, row: int) -> Score:
@@ -142,7 +152,7 @@ def _number(value: Any, label: str, row: int) -> float | None:
 
 
 def calling_of(
-    reference: str, params: Mapping[str, Any], folder: str = "", golds: str = ""
+    reward: str | AnyReward, params: Mapping[str, Any], folder: str = "", golds: str = ""
 ) -> tuple[str, Calling]:
     """The name that a reward has of its own, and how it is called with these parameters.
 
@@ -152,11 +162,15 @@ def calling_of(
     >>> name, calling.needed
     ('cosine_scaled_reward', ('solution', 'completion_ids'))
     """
-    thing, is_made = reward_of(reference, params, folder)
+    thing, is_made = reward_of(reward, params, folder)
     name = getattr(thing, "__name__", "")
     if not name.isidentifier():  # an object of a class, or a lambda
-        name = reference.replace(":", ".").rpartition(".")[2]
-    return name, _calling(reference, thing, {} if is_made else params, golds)
+        name = (
+            reward.replace(":", ".").rpartition(".")[2]
+            if isinstance(reward, str)
+            else name_of(reward)
+        )
+    return name, _calling(reference_of(reward), thing, {} if is_made else params, golds)
 
 
 def _calling(reference: str, thing: Any, params: Mapping[str, Any], golds: str) -> Calling:

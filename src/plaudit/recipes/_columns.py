@@ -37,8 +37,44 @@ def guess(column: str, available: Collection[str]) -> str | None:
     """
     by_lower = {name.lower(): name for name in reversed(list(available))}
     near = get_close_matches(column.lower(), by_lower, n=1, cutoff=0.8)
-    meant = [name for name in _MEANINGS.get(column, "").split() if name in by_lower]
-    return next((by_lower[name] for name in (*near, *meant)), None)
+    return by_lower[near[0]] if near else _by_meaning(column, available)
+
+
+def _by_meaning(column: str, available: Collection[str]) -> str | None:
+    """The likeliest of the columns that datasets call otherwise than the rewards do."""
+    by_name = {_bare(name): name for name in reversed(list(available))}
+    meant = (_bare(name) for name in _MEANINGS.get(column, column).split())
+    return next((by_name[name] for name in meant if name in by_name), None)
+
+
+def _bare(name: str) -> str:
+    """A name in small letters, without what separates its words: "Ground Truth" is ground_truth."""
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+def guess_columns(
+    components: Sequence["Component"], mapping: Mapping[str, str], available: Collection[str]
+) -> dict[str, str]:
+    """The argument and the column, for each that is needed, is not there, and can be guessed.
+
+    By meaning alone: "resolution" is spelt almost like "solution". What a recipe or a caller has
+    said is never guessed, and no column is guessed for two arguments.
+
+    >>> from plaudit.recipes import load
+    >>> guess_columns(load("trl-math").components, {}, ["question", "response", "Gold"])
+    {'completions': 'response', 'solution': 'Gold'}
+    """
+    needs = [pair for component in components for pair in component.needs(mapping).items()]
+    said = {*mapping, *(argument for component in components for argument in component.columns)}
+    taken = {*mapping.values(), *(column for _, column in needs), *COMPLETIONS}
+    missing = {argument for argument, column in needs if column not in available}
+    missing |= set() if any(name in available for name in COMPLETIONS) else {"completions"}
+    guessed: dict[str, str] = {}
+    for argument in ("completions", *(argument for argument, _ in needs)):
+        free = [name for name in available if name not in {*taken, *guessed.values()}]
+        if argument in missing - said - set(guessed) and (meant := _by_meaning(argument, free)):
+            guessed[argument] = meant
+    return guessed
 
 
 def check_completions(mapped: str | None, available: Collection[str]) -> None:
@@ -48,8 +84,9 @@ def check_completions(mapped: str | None, available: Collection[str]) -> None:
     Traceback (most recent call last):
     ...
     ValueError: there is no column "completions" or "completion", with what the model wrote; did \
-you mean "response"? Then say --completions response on the command line, or completions = \
-"response" under [columns] in the recipe. The columns are "question", "response"
+you mean "response"? Then say --completions response on the command line, completions="response" \
+in plaudit.score, or completions = "response" under [columns] in the recipe. The columns are \
+"question", "response"
     """
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
@@ -85,8 +122,9 @@ def _hint(argument: str, option: str, meant: str | None, available: Collection[s
     named = [name for name in available if name not in HOOKS]
     shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
-    say = f"say {option.replace('COLUMN', meant or 'COLUMN')} on the command line, or {argument} = "
-    say += f"{quoted(meant or 'COLUMN')} under [columns] in the recipe"
+    name = meant or "COLUMN"
+    say = f"say {option.replace('COLUMN', name)} on the command line, {argument}={quoted(name)} in "
+    say += f"plaudit.score, or {argument} = {quoted(name)} under [columns] in the recipe"
     first = (
         f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
     )

@@ -7,12 +7,14 @@ from functools import cached_property
 from math import isfinite
 from typing import Any
 
+from plaudit.declarations import AnyReward
 from plaudit.recipes._calling import Calling, calling_of
+from plaudit.recipes._found import as_reference, reference_of
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.scores import Score
 
 # The columns that a scored table has besides those of the components.
-RESERVED = ("row_id", "group_id", "total", "status", "explanation")
+RESERVED = ("row_id", "group_id", "total", "status", "explanation", "why")
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Component:
     """One reward in a recipe.
 
     name: the column that it gets in a scored table; "" is for the reward's own name
-    reward: "trl.accuracy_reward", or "package.module:function" for one of your own
+    reward: "trl.accuracy_reward", or "package.module:function" for one of your own; or a function
     weight: a number that its value is multiplied by in the total; 0.0 keeps it as a column alone
     params: the arguments of a factory, or fixed arguments of a plain reward, {"max_len": 4096}
     columns: the reward's argument -> the table's column, {"solution": "answer"}
@@ -32,6 +34,10 @@ class Component:
 
     >>> Component("", "trl.get_cosine_scaled_reward", params={"max_len": 4096}).name
     'cosine_scaled_reward'
+    >>> def brief(completions, **kwargs):
+    ...     return [float(len(text) < 9) for text in completions]
+    >>> Component("", brief).name
+    'brief'
     >>> Component("accuracy", "trl.acuracy_reward")
     Traceback (most recent call last):
     ...
@@ -39,7 +45,7 @@ class Component:
     """
 
     name: str
-    reward: str
+    reward: str | AnyReward
     weight: float = 1.0
     params: Mapping[str, Any] = field(default_factory=dict)
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -50,21 +56,27 @@ class Component:
 
     def __post_init__(self) -> None:
         self._check_types()
+        object.__setattr__(self, "reward", as_reference(self.reward))
         own_name, _ = self._named_calling
         object.__setattr__(self, "name", self.name or own_name)
         object.__setattr__(self, "weight", float(self.weight))
         if self.golds and not self.calling.declaration.reads_latex:
-            raise ValueError(f'{self.reward} takes no golds = "latex": it reads more than LaTeX')
+            raise ValueError(f'{self.reference} takes no golds = "latex": it reads more than LaTeX')
         if self.name in RESERVED:
             raise ValueError(f"a scored table has a column {quoted(self.name)} already")
         for argument in self.columns:
             if not self.takes(argument):
                 hint = did_you_mean(argument, sorted(self.calling.takes))
-                raise ValueError(f"{self.reward} takes no column {quoted(argument)}; {hint}")
+                raise ValueError(f"{self.reference} takes no column {quoted(argument)}; {hint}")
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: what a factory made need not be picklable."""
         return {f.name: getattr(self, f.name) for f in fields(self)}
+
+    @property
+    def reference(self) -> str:
+        """What names the reward: "trl.accuracy_reward", or the module and name of a function."""
+        return reference_of(self.reward)
 
     @property
     def calling(self) -> Calling:
@@ -116,13 +128,14 @@ class Component:
         try:
             yield
         except (Exception, SystemExit) as error:
-            error.add_note(f"in {self.name} ({self.reward})")
+            error.add_note(f"in {self.name} ({self.reference})")
             raise
 
     def _check_types(self) -> None:
+        if not isinstance(self.reward, str) and not callable(self.reward):
+            raise ValueError(f"reward must be text or a function, got {self.reward!r:.80}")
         for key, value, kinds, wanted in (
             ("name", self.name, str, "text"),
-            ("reward", self.reward, str, "text"),
             ("weight", self.weight, (int, float), "a number"),
             ("params", self.params, Mapping, "a table"),
             ("columns", self.columns, Mapping, "a table"),

@@ -39,6 +39,40 @@ did you mean "trl-math"?
         raise ValueError(f"{name}: {error}") from error
 
 
+def as_recipe(given: Any) -> Recipe:
+    """The recipe that is meant: by itself, by a name or a file, or by rewards.
+
+    given: a recipe; a preset's name or a TOML file; a reward, as a function, a name or a
+        `Component`; or a list of these, which are added up
+
+    >>> as_recipe("trl-math").name, as_recipe("trl.think_format_reward").name
+    ('trl-math', 'think_format_reward')
+    >>> def brief(completions, **kwargs):
+    ...     return [float(len(text) < 9) for text in completions]
+    >>> as_recipe([brief, "trl.think_format_reward"])(["short"])[0].total
+    1.0
+    """
+    if isinstance(given, Recipe):
+        return given
+    if isinstance(given, PathLike) or (isinstance(given, str) and _is_a_recipe(given)):
+        return load(given)
+    is_one = isinstance(given, str | Component) or callable(given)
+    if not is_one and not isinstance(given, list | tuple):
+        raise TypeError(
+            "a recipe is a Recipe, the name of a preset, a TOML file, a reward or a list of "
+            f"rewards, got {type(given).__name__}: {given!r:.80}"
+        )
+    rewards = [given] if is_one else given
+    components = tuple(one if isinstance(one, Component) else Component("", one) for one in rewards)
+    return Recipe("-".join(one.name for one in components), components)
+
+
+def _is_a_recipe(name: str) -> bool:
+    """Whether a text names a recipe; one with a dot or a colon in it may name a reward."""
+    is_reward = ("." in name or ":" in name) and not name.endswith(".toml")
+    return not is_reward or Path(name).exists()
+
+
 def presets() -> list[str]:
     """The names of the recipes that come with plaudit.
 

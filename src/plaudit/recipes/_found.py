@@ -22,8 +22,8 @@ from plaudit.rewards import reward_named, systems
 _GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is not a reward
 
 
-def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[Any, bool]:
-    """The reward that a reference names, and whether a factory made it.
+def reward_of(given: str | AnyReward, params: Mapping[str, Any], folder: str) -> tuple[Any, bool]:
+    """The reward that a reference names, or a function itself; and whether a factory made it.
 
     >>> reward_of("trl.get_repetition_penalty_reward", {"ngram_size": 2}, "")
     (RepetitionPenaltyReward(ngram_size=2, max_penalty=-1.0), True)
@@ -32,7 +32,8 @@ def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[A
     ...
     ValueError: os:system cannot be a reward: os is a module of Python itself
     """
-    thing = _found(reference, folder)
+    reference = reference_of(given)
+    thing = _found(given, folder) if isinstance(given, str) else given
     is_made = is_reward_factory(thing)
     if is_made:
         thing = _made(reference, thing, params)
@@ -42,6 +43,54 @@ def reward_of(reference: str, params: Mapping[str, Any], folder: str) -> tuple[A
         kind = "a coroutine function" if callable(thing) else type(thing).__name__
         raise ValueError(f"{reference} must be a plain function, it is {kind}")
     return thing, is_made
+
+
+def as_reference(given: str | AnyReward) -> str | AnyReward:
+    """The reference that names a function, where there is one; else the function itself.
+
+    A function of a module is found by its reference in other processes too. One that is defined in
+    a notebook, in a script or in another function is not.
+
+    >>> from plaudit.rewards import trl
+    >>> as_reference(trl.accuracy_reward), as_reference("trl.accuracy_reward")
+    ('trl.accuracy_reward', 'trl.accuracy_reward')
+    """
+    if isinstance(given, str):
+        return given
+    named = reference_of(given)
+    name, _, attribute = named.partition(":")
+    is_there = getattr(sys.modules.get(name), attribute, None) is given
+    if name == "__main__" or not is_there:
+        return given
+    try:
+        _check_defined_there(named, name, given)
+    except ValueError:
+        return given
+    system = name.removeprefix("plaudit.rewards.").partition("._")[0]
+    return f"{system}.{attribute}" if name.startswith("plaudit.rewards.") else named
+
+
+def reference_of(given: str | AnyReward) -> str:
+    """What to call a reward in complaints: its reference, or its module and name.
+
+    >>> reference_of(check_params)
+    'plaudit.recipes._found:check_params'
+    """
+    if isinstance(given, str):
+        return given
+    code = _code_of(given)
+    return f"{getattr(code, '__module__', '__main__')}:{name_of(given)}"
+
+
+def name_of(thing: Any) -> str:
+    """The name of a function, or of the class of an object; "reward" for a lambda.
+
+    >>> name_of(check_params), name_of(lambda completions: [])
+    ('check_params', 'reward')
+    """
+    own = getattr(thing, "__name__", "")
+    own = own if own.isidentifier() else getattr(_code_of(thing), "__name__", "")
+    return own if own.isidentifier() else "reward"
 
 
 def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
@@ -93,7 +142,7 @@ def _check_shape(reference: str, thing: Any) -> None:
         raise ValueError(
             f"{reference} takes no completions: a reward is called with completions=[…] and the "
             "columns that it names; a function that makes a reward out of params is marked with "
-            "@plaudit.reward_factory"
+            "@plaudit.reward_factory, one that scores a single text with @plaudit.text_reward"
         )
 
 

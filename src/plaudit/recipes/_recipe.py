@@ -3,49 +3,18 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from plaudit.recipes._columns import check_completions, check_needs
+from plaudit.notebook import html_table
+from plaudit.recipes._columns import check_completions, check_needs, guess_columns
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
+from plaudit.recipes._row_score import RowScore, RowScores
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, Score, as_coroutine_functions, values_of
 
 RECORD_VARIABLE = "PLAUDIT_RECORD"
-
-
-@dataclass(frozen=True)
-class RowScore:
-    """What one completion got from a recipe.
-
-    total: the weighted sum of the components, without those that are None; None where all are
-    components: the score of each, in the recipe's order; its value is what counts. One that its
-        gate holds back has the value 0.0, and the value that it would have had as `ungated`
-
-    >>> from plaudit.recipes import load
-    >>> row = load("trl-reasoning")([r"2 + 2 </think> \\boxed{4}"], solution=["4"])[0]
-    >>> row.total, row.status
-    (1.0, 'scored')
-    >>> row.components["think_format_reward"].why
-    'The text does not start with <think>.'
-    """
-
-    total: float | None
-    components: Mapping[str, Score]
-
-    @property
-    def status(self) -> str:
-        """The worst status of a component, by the order of `scores.STATUSES`."""
-        return _worst(tuple(score.status for score in self.components.values()))
-
-    @property
-    def why(self) -> str:
-        """What each component gave and why, in one line."""
-        scores = self.components.items()
-        reasons = (f"{name} {s.value}: {s.why.removesuffix('.')}" for name, s in scores)
-        return " ".join("; ".join(reasons).split())
 
 
 @dataclass(frozen=True)
@@ -83,7 +52,7 @@ class Recipe:
         for argument in self.columns:
             self._check_taken(argument)
 
-    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The total and each component's score, for each completion.
 
         A column is given by the reward's argument or by the table's name; the table's name wins.
@@ -94,9 +63,9 @@ class Recipe:
         1.0
         """
         settled = _settled(self.components, completions, columns, self.columns)
-        return [_row(self.components, row) for row in settled]
+        return RowScores(_row(self.components, row) for row in settled)
 
-    async def score_async(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The same on an event loop: while workers judge, no thread waits for them.
 
         >>> import asyncio
@@ -106,7 +75,7 @@ class Recipe:
         1.0
         """
         settled = await _settled_async(self.components, completions, columns, self.columns)
-        return [_row(self.components, row) for row in settled]
+        return RowScores(_row(self.components, row) for row in settled)
 
     def needs(self) -> dict[str, str]:
         """The argument and the table's column, for every column that some component needs.
@@ -126,6 +95,21 @@ class Recipe:
                     needs[f"{component.name}.{argument}"] = column
         return needs
 
+    def with_guessed_columns(self, available: Collection[str]) -> tuple["Recipe", dict[str, str]]:
+        """The recipe for a table with these columns, and which of them were guessed, by meaning.
+
+        >>> from plaudit.recipes import load
+        >>> recipe, guessed = load("trl-math").with_guessed_columns(["prompt", "response", "gold"])
+        >>> guessed
+        {'completions': 'response', 'solution': 'gold'}
+        >>> recipe.columns == guessed
+        True
+        """
+        guessed = guess_columns(self.components, self.columns, available)
+        if not guessed:
+            return self, {}
+        return replace(self, columns={**self.columns, **guessed}), guessed
+
     def check(self, available: Collection[str]) -> None:
         """Raise where a table with these columns has not all that the recipe needs.
 
@@ -134,8 +118,8 @@ class Recipe:
         Traceback (most recent call last):
         ...
         ValueError: there is no column "solution", which accuracy_reward needs; did you mean \
-"gold"? Then say --column solution=gold on the command line, or solution = "gold" under [columns] \
-in the recipe. The columns are "prompt", "completion", "gold"
+"gold"? Then say --column solution=gold on the command line, solution="gold" in plaudit.score, or \
+solution = "gold" under [columns] in the recipe. The columns are "prompt", "completion", "gold"
         """
         check_completions(self.columns.get("completions"), available)
         check_needs(self.components, self.columns, available)
@@ -188,6 +172,22 @@ in the recipe. The columns are "prompt", "completion", "gold"
         """
         return toml_of(self.name, self.columns, self.components, self.golds)
 
+    def _repr_html_(self) -> str:
+        """The recipe in a notebook: a line for each component."""
+        head = ["component", "reward", "weight", "gate", "params", "columns that it needs"]
+        lines = [
+            (
+                component.name,
+                component.reference,
+                component.weight,
+                component.gate,
+                ", ".join(f"{name} = {value!r}" for name, value in component.params.items()),
+                ", ".join(component.needs(self.columns).values()),
+            )
+            for component in self.components
+        ]
+        return html_table(f"Recipe {self.name}", head, lines)
+
     def _with_golds(self) -> tuple[Component, ...]:
         check_golds(self.golds)
         readers = [component.calling.declaration.reads_latex for component in self.components]
@@ -236,11 +236,6 @@ def _recorded(recipe: Recipe) -> Recipe:
         return recipe
     recorded: Recipe = import_module("plaudit.recording").recorded(recipe)
     return recorded
-
-
-@lru_cache  # a batch has few different ones
-def _worst(statuses: tuple[str, ...]) -> str:
-    return next((status for status in STATUSES if status in statuses), STATUSES[-1])
 
 
 def _settled(

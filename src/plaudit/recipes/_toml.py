@@ -29,6 +29,13 @@ def toml_of(
 
 def _entries(component: "Component", golds: str) -> dict[str, Any]:
     """What a file must say of a component: not what is so anyway."""
+    if not isinstance(component.reward, str):
+        raise ValueError(
+            f"{component.name} is a function that no other process can import, "
+            f"{component.reference}: put it into a module, such as my_rewards.py, and name it as "
+            f'"my_rewards:{component.name}"; or score in this process, with '
+            "plaudit.score(table, recipe)"
+        )
     said: dict[str, Any] = {"name": component.name, "reward": component.reward}
     if component.weight != 1.0:
         said["weight"] = component.weight

@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
-from plaudit.recipes import Recipe, RowScore, score_of_value
+from plaudit.recipes import Recipe, RowScore, RowScores, score_of_value
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
@@ -37,14 +37,14 @@ class RecordedRecipe(Recipe):
 
     recording: "Recording | None" = field(default=None, compare=False, repr=False)
 
-    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """What the recipe gives; it is recorded."""
         start = time.perf_counter()
         rows = super().__call__(completions, **columns)
         self._record(rows, completions, columns, start)
         return rows
 
-    async def score_async(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+    async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The same on an event loop."""
         start = time.perf_counter()
         rows = await super().score_async(completions, **columns)

@@ -26,7 +26,7 @@ from plaudit.answers import (
     same_normal_text,
     shared_tokens,
 )
-from plaudit.completions import Completion, gold_text_of, rows_of, same_length, texts_of
+from plaudit.completions import Completion, gold_alternatives_of, rows_of, same_length, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
 from plaudit.scores import Score, async_reward, reward
@@ -134,7 +134,7 @@ def _rows(
     return [
         _Row(text, golds, kind_of_row, _options(options, row), question_of_row or "")
         for row, (text, golds, kind_of_row, options, question_of_row) in enumerate(
-            zip(texts, _golds(solution), kinds, choices, questions, strict=True)
+            zip(texts, gold_alternatives_of(solution), kinds, choices, questions, strict=True)
         )
     ]
 
@@ -161,16 +161,6 @@ def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
         got = f"{type(options).__name__}: {options!r:.80}"
         raise TypeError(f"choices {row} must be a list of texts, one an option, or None, got {got}")
     return tuple(listed)
-
-
-def _golds(solution: Sequence[Gold]) -> list[list[str]]:
-    """The alternatives of each row as texts."""
-    found: list[list[str]] = []
-    for row, gold in enumerate(rows_of(solution, "solution")):
-        alternatives = gold if isinstance(gold, list | tuple) else [gold]
-        texts = [gold_text_of(one, f"solution {row}") for one in alternatives]
-        found.append([text for text in texts if text is not None])
-    return found
 
 
 def _rules(tolerance: float | None, rounding: bool, unsolved: str) -> Rules:
@@ -319,7 +309,7 @@ def _compared(
     same_length(completions, solution=solution)
     return [
         compare(text, known) if known else NO_GOLD
-        for text, golds in zip(texts, _golds(solution), strict=True)
+        for text, golds in zip(texts, gold_alternatives_of(solution), strict=True)
         for known in [[gold for gold in _separated(golds, separator) if gold.strip()]]
     ]
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from plaudit.golds import in_part
 from plaudit.judge import Status, Verdict
+from plaudit.notebook import html_table
 
 # What the status of a row can be, the worst first. A component can also say "equal", "different" or
 # "gated", each of which is "scored" for its row.
@@ -49,6 +50,13 @@ class Score:
     ungated: float | None = None
     gold_in_part: bool = False
     problem: str = ""
+
+    def _repr_html_(self) -> str:
+        """The score in a notebook: what there is to say of it, line by line."""
+        named = ("value", "answer", "gold", "method", "status", "right", "why", "problem")
+        facts = {name: getattr(self, name) for name in named}
+        known = [(n, v) for n, v in facts.items() if n == "value" or v not in (None, "")]
+        return html_table("Score", ["", ""], known)
 
 
 # What a reward gives that finds no gold in its row.

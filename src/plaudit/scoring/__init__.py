@@ -19,6 +19,7 @@ except ModuleNotFoundError as missing:
 from plaudit.scoring._command import add_arguments, run
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
 from plaudit.scoring._folder import ScoredFolder, open_scored
+from plaudit.scoring._score import score
 from plaudit.scoring._score_table import score_table
 from plaudit.scoring._summary import ScoreSummary
 
@@ -31,5 +32,6 @@ __all__ = [
     "add_arguments",
     "open_scored",
     "run",
+    "score",
     "score_table",
 ]

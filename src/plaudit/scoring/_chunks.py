@@ -5,7 +5,7 @@ are. The first chunks are small, so that a small table keeps every core busy and
 are written soon; they grow, so that a large table has few parts.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
@@ -59,12 +59,28 @@ def chunks_of(files: Sequence[InputFile], plan: Plan, limit: int | None) -> Iter
     """The chunks of the inputs, in order; of the first `limit` records, if that is given."""
     builder = _ChunkBuilder()
     for number, file in enumerate(files):
-        read = 0
-        for block in _limited(blocks_of(file, number), limit, builder):
-            yield from builder.add(block, _completion_counts(block, plan), block.read - read)
-            read = block.read
+        blocks = _limited(blocks_of(file, number), limit, builder)
+        read = yield from _filled(builder, blocks, plan)
         builder.read += file.size - read
     yield from builder.flush()
+
+
+def chunks_from(blocks: Iterable[Block], plan: Plan) -> Iterator[Chunk]:
+    """The chunks of some blocks, in order."""
+    builder = _ChunkBuilder()
+    yield from _filled(builder, blocks, plan)
+    yield from builder.flush()
+
+
+def _filled(
+    builder: "_ChunkBuilder", blocks: Iterable[Block], plan: Plan
+) -> Generator[Chunk, None, int]:
+    """The chunks that the blocks of one input fill; returns how much of it was read."""
+    read = 0
+    for block in blocks:
+        yield from builder.add(block, _completion_counts(block, plan), block.read - read)
+        read = block.read
+    return read
 
 
 def _limited(
@@ -82,6 +98,8 @@ def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
         return [1] * len(block)
     if isinstance(block.records, list):
         return [_completions_in(parsed(record), plan.completions) for record in block.records]
+    if isinstance(block.records, dict):
+        return [_many(value) for value in block.records[plan.completions]]
     completions = block.records.column(plan.completions)
     if not is_list(completions.type):
         return [1] * len(block)
@@ -90,7 +108,10 @@ def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
 
 
 def _completions_in(record: dict[str, Any] | UnreadableRecord, column: str) -> int:
-    value = record.get(column) if isinstance(record, dict) else None
+    return _many(record.get(column) if isinstance(record, dict) else None)
+
+
+def _many(value: Any) -> int:
     return max(1, len(value)) if isinstance(value, list) else 1
 
 

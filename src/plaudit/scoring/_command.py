@@ -4,10 +4,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from plaudit.commands import add_column_arguments
 from plaudit.recipes import load
 from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
 from plaudit.scoring._score_table import ENGINES, score_table
 from plaudit.scoring._summary import ScoreSummary
+from plaudit.scoring._worker import leave_pandas_alone
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130
 
@@ -15,8 +17,12 @@ ABOUT = """\
 Score a table of rollouts with a recipe. The result is a folder of Parquet files with all columns of
 the input, plus one for each reward, the total, the status and the explanation.
 
-INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, or a
-Hugging Face dataset saved to disk. A row holds one completion, or a list of them.
+INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
+Hugging Face dataset saved to disk, or one of the Hub: hf://datasets/ORG/NAME, or some of its files,
+hf://datasets/ORG/NAME/data/train-*.parquet. A row holds one completion, or a list of them.
+
+Columns that have other names than the rewards expect are guessed by what such names usually mean,
+and each guess is printed; --completions and --column say otherwise.
 
 However a run was stopped, the same command resumes it. Rows that cannot be scored are written to
 DIR/_rejected.jsonl, each with its line and the reason.
@@ -45,31 +51,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("inputs", metavar="INPUT", nargs="+", type=Path, help="a file or folder")
+    parser.add_argument(
+        "inputs", metavar="INPUT", nargs="+", help="a file, folder or hf://datasets/…"
+    )
     parser.add_argument(
         "--recipe", metavar="R", required=True, help="a preset such as trl-math, or a TOML file"
     )
     parser.add_argument(
         "--out", metavar="DIR", required=True, type=Path, help="the folder to write"
     )
-    parser.add_argument(
-        "--completions",
-        metavar="COLUMN",
-        help="the column that the model wrote (default: completion or completions)",
-    )
+    add_column_arguments(parser)
     parser.add_argument(
         "--group",
         metavar="COLUMN",
         help="rows with the same value in this column are answers to one prompt "
         "(default: prompt, problem or question)",
-    )
-    parser.add_argument(
-        "--column",
-        metavar="ARG=COLUMN",
-        type=_mapping,
-        action="append",
-        default=[],
-        help="read a reward's argument from this column, such as solution=answer",
     )
     parser.add_argument("--limit", metavar="N", type=int, help="score only the first N input rows")
     parser.add_argument("--strict", action="store_true", help="stop at the first rejected row")
@@ -89,13 +85,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "or a new one)",
     )
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
-
-
-def _mapping(text: str) -> tuple[str, str]:
-    argument, _, column = text.partition("=")
-    if not argument.isidentifier() or not column:
-        raise argparse.ArgumentTypeError(f"expected ARG=COLUMN, got {text!r}")
-    return argument, column
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -118,12 +107,17 @@ def run(arguments: argparse.Namespace) -> int:
         return _fail(INTERRUPTED, f"interrupted. {RESUME_HINT}")
     if not arguments.quiet:
         print(summary)
+    if summary.was_finished and not arguments.quiet:
+        done = f"{summary.out} was finished before, and nothing was scored now"
+        print(f"plaudit: {done}; --overwrite starts over", file=sys.stderr)
+    elif not arguments.quiet:
         rate = summary.rows / max(summary.seconds, 1e-9)
         print(f"plaudit: {summary.seconds:.1f} s, {rate:,.0f} rows/s", file=sys.stderr)
     return REJECTED if summary.rejected else 0
 
 
 def _scored(arguments: argparse.Namespace) -> ScoreSummary:
+    leave_pandas_alone()
     try:
         recipe = load(arguments.recipe)
     except (ValueError, OSError, ImportError) as error:

@@ -17,6 +17,15 @@ RETRY_HINT = (
 )
 
 
+def without_hints(message: str) -> str:
+    """A message without what is true only of files that a command writes.
+
+    >>> without_hints(f"there is too little memory. {RESUME_HINT}")
+    'there is too little memory.'
+    """
+    return message.replace(RESUME_HINT, "").replace(RETRY_HINT, "").rstrip()
+
+
 class InputError(ValueError):
     """The input cannot be scored, or is not a scored folder; the message says what to change.
 

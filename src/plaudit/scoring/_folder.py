@@ -19,6 +19,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -171,12 +172,13 @@ class OutputFolder:
         self._manifest |= {"finished": True, "parts": parts, **whole.results()}
         self._write_safely("_run.json", _json(self._manifest))
 
-    def summary(self, seconds: float) -> ScoreSummary:
-        """The results of the run, which has finished."""
+    def summary(self, seconds: float, was_finished: bool) -> ScoreSummary:
+        """The results of the run, which has finished; `was_finished`: before this call."""
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
-        return ScoreSummary(self.path, *counts, values, seconds, run["golds_in_part"])
+        in_part = run["golds_in_part"]
+        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished)
 
     def _write_safely(self, name: str, content: bytes | Iterator[str]) -> None:
         try:
@@ -263,14 +265,15 @@ class ScoredFolder:
                 raise _unreadable(part, error) from error
 
 
-def open_scored(path: Path) -> ScoredFolder:
+def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     """The folder that a run wrote; raises InputError if it is not one.
 
-    >>> open_scored(Path("no-such-run"))
+    >>> open_scored("no-such-run")
     Traceback (most recent call last):
     ...
     plaudit.scoring._errors.InputError: there is no folder no-such-run
     """
+    path = Path(folder)
     if not path.is_dir():
         raise InputError(f"there is no folder {path}")
     run = _run(path)

@@ -4,18 +4,23 @@ rollouts/            a.jsonl.gz, b.parquet, …   a folder: its tables, sorted b
 saved/               dataset_info.json, state.json, data-00000-of-00002.arrow, …
                      a Hugging Face dataset saved to disk: its shards, in its own order
 rollouts.jsonl       a file
+hf://datasets/…      a dataset on the Hugging Face Hub, or some of its files
 """
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
+from plaudit.scoring._hub import PREFIX, downloaded
+
+Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 FORMATS = {
     ".jsonl": "jsonl",
@@ -60,12 +65,21 @@ class InputFile:
     fingerprint: str
 
 
-def find_inputs(paths: Sequence[Path], out: Path) -> list[InputFile]:
-    """The files that the paths name, without those in the folder `out`."""
+def find_inputs(inputs: Inputs, out: Path) -> list[InputFile]:
+    """The files that the inputs name, without those in the folder `out`."""
+    named = [inputs] if isinstance(inputs, str | PathLike) else inputs
+    paths = [path for one in named for path in _paths(fspath(one))]
     found = [file for path in paths for file in _tables_at(path, out)]
     if not found:
         raise InputError("pass at least one file or folder to score")
     return [_input_file(path) for path in found]
+
+
+def _paths(name: str) -> list[Path]:
+    if not name.startswith(PREFIX):
+        return [Path(name)]
+    packed = [f"{suffix}{codec}" for suffix in FORMATS for codec in CODECS]
+    return downloaded(name, [*FORMATS, *packed])
 
 
 def _tables_at(path: Path, out: Path) -> list[Path]:

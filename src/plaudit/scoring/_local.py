@@ -173,7 +173,8 @@ class _Pool:
 
 def _lines_of(chunk: Chunk, plan: Plan) -> str:
     first, last = chunk.blocks[0], chunk.blocks[-1]
-    ends = f"line {first.numbers[0]} of {plan.files[first.file]}", f"line {last.numbers[-1]}"
+    word = "row" if plan.scores_only else "line"
+    ends = f"{word} {first.numbers[0]} of {plan.files[first.file]}", f"{word} {last.numbers[-1]}"
     file = f" of {plan.files[last.file]}" if last.file != first.file else ""
     return f"{ends[0]} to {ends[1]}{file}"
 

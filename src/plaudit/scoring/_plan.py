@@ -5,7 +5,7 @@ so a run that is resumed makes the same plan. It is sent to every worker.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -20,6 +20,7 @@ from plaudit.scoring._readers import blocks_of, schema_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed, parsed
 
 ADDED = ("row_id", "group_id", "total", "status", "explanation")
+SCORES = ("total", "status", "why")  # what a table in memory gets, besides the components
 OTHER_VALUES = "other_values"
 COMPLETIONS = ("completion", "completions")
 PROMPTS = ("prompt", "problem", "question")
@@ -41,6 +42,8 @@ class Plan:
     columns: the input's columns, as they are in the output
     other_values: whether the output has a column for values that do not fit
     limits: of the judge, the same in every worker as here
+    guessed: the arguments of rewards whose column was guessed, and the column
+    scores_only: whether the parts have the scores and not the input, for a table in memory
     """
 
     recipe: Recipe
@@ -53,6 +56,8 @@ class Plan:
     columns: tuple[Column, ...]
     other_values: bool
     limits: Mapping[str, float]
+    guessed: Mapping[str, str] = field(default_factory=dict)
+    scores_only: bool = False
 
     @property
     def exploded(self) -> list[str]:
@@ -82,28 +87,47 @@ def make_plan(
 ) -> Plan:
     """Decide what to do with each column, from the first rows of each file."""
     heads = [_head(file, number) for number, file in enumerate(files)]
+    return plan_of(heads, recipe, completions, group)
+
+
+def plan_of(
+    heads: Sequence[Head],
+    recipe: Recipe,
+    completions: str | None = None,
+    group: str | None = None,
+    guessed: Mapping[str, str] | None = None,
+    scores_only: bool = False,
+) -> Plan:
+    """The plan for inputs that begin so; `guessed` are the recipe's columns that were guessed."""
     filled = [head for head in heads if head.rows]
     if not filled:
         raise InputError(_nothing_in(heads))
+    if guessed is None:
+        recipe, guessed = recipe.with_guessed_columns(filled[0].columns)
     column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
     for head in filled:
         _check_columns(head, column, recipe, group)
     listed = _listed(filled, column)
     names = list(dict.fromkeys(name for head in filled for name in head.columns))
-    columns = tuple(_column(name, filled, column, listed) for name in names)
-    other_values = any(head.schema is None and not head.is_text for head in filled)
-    _check_names(columns, recipe, other_values)
+    columns = tuple(_column(name, filled, column, listed, scores_only) for name in names)
+    is_json = any(head.schema is None and not head.is_text for head in filled)
+    other_values = is_json and not scores_only
+    if not scores_only:
+        added = (*ADDED, OTHER_VALUES) if other_values else ADDED
+        check_names([one.name for one in columns], recipe, added)
     return Plan(
         recipe=recipe,
-        files=tuple(file.name for file in files),
+        files=tuple(head.name for head in heads),
         completions=column,
         listed=listed,
         group=group or (None if listed else next((n for n in PROMPTS if n in names), None)),
-        reward_columns=tuple(name for name in names if _is_read_by(name, recipe)),
+        reward_columns=tuple(name for name in names if is_read_by(name, recipe)),
         required_columns=tuple(dict.fromkeys(recipe.needs().values())),
         columns=columns,
         other_values=other_values,
         limits=_limits(),
+        guessed=guessed,
+        scores_only=scores_only,
     )
 
 
@@ -137,7 +161,8 @@ def _first_rows_of(block: Block, most: int) -> list[dict[str, Any] | UnreadableR
     """The first rows of a block; 20 of an Arrow batch, which has a schema."""
     if isinstance(block.records, list):
         return [parsed(record) for record in block.records[:most]]
-    return [*python_rows(block.records.slice(0, min(most, 20)))]
+    batch: Any = block.records
+    return [*python_rows(batch.slice(0, min(most, 20)))]
 
 
 def _nothing_in(heads: Sequence[Head]) -> str:
@@ -153,7 +178,8 @@ def _completions_column(head: Head) -> str:
     if len(found) > 1:
         raise InputError(
             f"{head.name} has both a column completion and a column completions: "
-            "choose the one that holds what the model wrote, with --completions COLUMN"
+            "choose the one that holds what the model wrote, with --completions COLUMN, or "
+            "completions=… in Python"
         )
     return found[0] if found else COMPLETIONS[0]
 
@@ -187,9 +213,13 @@ def _listed(heads: Sequence[Head], column: str) -> bool:
     return True in found
 
 
-def _column(name: str, heads: Sequence[Head], completions: str, listed: bool) -> Column:
+def _column(
+    name: str, heads: Sequence[Head], completions: str, listed: bool, scores_only: bool
+) -> Column:
     exploded = listed and (name == completions or _is_exploded(name, heads, completions))
     output = "completion" if listed and name == completions else name
+    if scores_only:  # the caller's table has its types
+        return Column(output, name, pa.null(), exploded)
     kinds = [
         _item_type(head.schema.field(name).type) if exploded else head.schema.field(name).type
         for head in heads
@@ -240,19 +270,19 @@ def _common(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
         return None
 
 
-def _is_read_by(name: str, recipe: Recipe) -> bool:
+def is_read_by(name: str, recipe: Recipe) -> bool:
+    """Whether some reward of a recipe reads a column."""
     mapped = {*recipe.columns.values(), *recipe.needs().values()}
     return name in mapped or any(component.takes(name) for component in recipe.components)
 
 
-def _check_names(columns: Sequence[Column], recipe: Recipe, other_values: bool) -> None:
-    names = [column.name for column in columns]
-    added = [*ADDED, *(component.name for component in recipe.components)]
-    added += [OTHER_VALUES] if other_values else []
+def check_names(names: Sequence[str], recipe: Recipe, also: Sequence[str]) -> None:
+    """Raise where a table already has columns that a scored table adds: components, and others."""
+    added = [*also, *(component.name for component in recipe.components)]
     clash = [name for name in names if name in added or names.count(name) > 1]
     if clash:
         which = ", ".join(dict.fromkeys(clash))
         raise InputError(
-            f"the input already has columns that the scored table adds: {which}; rename them in "
-            "the input, or, if it is the name of a reward, rename that in the recipe"
+            f"the input already has columns that the scored table adds: {which}; drop or rename "
+            "them in the input, or, if it is the name of a reward, rename that in the recipe"
         )

@@ -15,7 +15,7 @@ A record holds one completion, or a list of them:
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
 
@@ -37,6 +37,7 @@ class UnreadableRecord(NamedTuple):
 
 # JSON that is not parsed yet, a row of a CSV file, or a record that cannot be read.
 Record = bytes | dict[str, Any] | UnreadableRecord
+Columns = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,14 @@ class Block:
 
     file: the index of the input
     numbers: each record's line, or its row in a file without lines
-    records: a list, or an Arrow batch; once packed for another process, the bytes of that batch
+    records: a list; an Arrow batch; once packed for another process, the bytes of that batch; or
+        the columns of a table in memory, of which each record is made where it is scored
     read: how many bytes of the file had been read when the block had been read
     """
 
     file: int
     numbers: Sequence[int]
-    records: list[Record] | pa.RecordBatch
+    records: list[Record] | pa.RecordBatch | Columns
     read: int
 
     def __len__(self) -> int:
@@ -59,8 +61,11 @@ class Block:
 
     def cut(self, start: int, end: int) -> "Block":
         """The records from one index to another."""
+        records: Any
         if isinstance(self.records, list):
             records = self.records[start:end]
+        elif isinstance(self.records, dict):
+            records = {name: column[start:end] for name, column in self.records.items()}
         else:
             records = self.records.slice(start, end - start)
         return replace(self, numbers=self.numbers[start:end], records=records)
@@ -69,25 +74,37 @@ class Block:
         """About how many bytes each record has."""
         if isinstance(self.records, list):
             return [_size(record) for record in self.records]
+        if isinstance(self.records, dict):
+            some = self.records_from(range(0, len(self), 1 + len(self) // _SAMPLE))
+            return [sum(map(_size, some)) // len(some)] * len(self)
         return [self.records.nbytes // len(self)] * len(self)
 
     def packed(self) -> "Block":
         """The same, ready to be pickled; a slice would be pickled with the whole batch."""
-        if isinstance(self.records, list):
+        if isinstance(self.records, list | dict):
             return self
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, self.records.schema) as stream:
             stream.write_batch(self.records)
         return replace(self, records=sink.getvalue().to_pybytes())
 
+    def records_from(self, places: Sequence[int]) -> list[dict[str, Any]]:
+        """Some of the records of a table in memory."""
+        columns = cast("Columns", self.records)
+        return [{name: column[place] for name, column in columns.items()} for place in places]
+
     def table(self) -> pa.Table:
         """The table of a packed batch."""
         return pa.ipc.open_stream(self.records).read_all()
 
 
+_SAMPLE = 64  # records whose sizes stand for those of a block
+_WORD = 8  # bytes of a value that is not text, about
+
+
 def _size(record: Record) -> int:
     if isinstance(record, dict):
-        return sum(map(len, record.values()))
+        return sum(len(value) if isinstance(value, str) else _WORD for value in record.values())
     return len(record)
 
 

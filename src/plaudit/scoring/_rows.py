@@ -74,17 +74,22 @@ class ParsedBlock(Protocol):
 
 def parse_block(block: Block, plan: Plan) -> ParsedBlock:
     """Parse the records of a block."""
-    if isinstance(block.records, list):
+    if isinstance(block.records, list | dict):
         return _ParsedText(block, plan)
     return _ParsedArrow(block.table(), plan)
 
 
 class _ParsedText:
-    """Records of JSON or CSV."""
+    """Records of JSON, CSV or a table in memory."""
+
+    records: list[dict[str, Any] | UnreadableRecord]
 
     def __init__(self, block: Block, plan: Plan) -> None:
-        records: list[Record] = block.records
-        self.records = [parsed(record) for record in records]
+        if isinstance(block.records, dict):
+            self.records = [*block.records_from(range(len(block)))]
+        else:
+            records: list[Record] = block.records
+            self.records = [parsed(record) for record in records]
         self._plan = plan
 
     def table(self, rows: Sequence[Row]) -> pa.Table:

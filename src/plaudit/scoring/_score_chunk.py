@@ -1,14 +1,15 @@
 """A chunk in, a part of the scored table out. The same function runs in every engine."""
 
+import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
 
 from plaudit.recipes import BrokenRewardError, Recipe, RowScore
-from plaudit.scored_columns import parquet_of, scored_columns, text_array
+from plaudit.scored_columns import parquet_of, scored_columns, text_array, valid_texts
 from plaudit.scoring._chunks import Chunk, first_row_ids
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
@@ -27,6 +28,8 @@ class ScoredChunk:
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
     failure: the error that every row failed with, if it is the same for all
+    seconds: how long it took to score
+    scores: the columns of scores, where the plan wants these alone
     """
 
     number: int
@@ -37,10 +40,13 @@ class ScoredChunk:
     values: dict[str, tuple[int, float]]
     golds_in_part: int = 0
     failure: Failure | None = None
+    seconds: float = 0.0
+    scores: dict[str, list[Any]] = field(default_factory=dict)
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     """Score the rows of a chunk; those that cannot be scored are rejected, with a reason."""
+    start = time.monotonic()
     for component in plan.recipe.components:
         _ = component.calling  # a reward that cannot be imported here is not the fault of a row
     parsed_blocks, found, rejected = _found(chunk, plan)
@@ -50,19 +56,23 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     if len(scores) < len(rows):
         rejected += _rejected(chunk, plan, found, outcomes)
         found = _kept(found, outcomes)
-    table = _input_columns(parsed_blocks, found, plan)
     kept = [row for block in found for row in block]
     statuses = [score.status for score in scores]
-    added = _added_columns(kept, scores, statuses, plan)
+    part = b""
+    if not plan.scores_only:
+        table = _input_columns(parsed_blocks, found, plan)
+        part = parquet_of(table, _added_columns(kept, scores, statuses, plan))
     return ScoredChunk(
         chunk.number,
-        parquet_of(table, added),
+        part,
         len(kept),
         sorted(rejected, key=lambda one: one.row_id),
         dict(sorted(Counter(statuses).items())),
         _sums(scores, plan),
         sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
         None if scores else common_failure([one for one in outcomes if isinstance(one, Exception)]),
+        time.monotonic() - start,
+        _scores(kept, scores, statuses, plan) if plan.scores_only else {},
     )
 
 
@@ -149,11 +159,28 @@ def _added_columns(
     rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
 ) -> dict[str, pa.Array]:
     names = [component.name for component in plan.recipe.components]
-    columns = {
+    return {
         "row_id": pa.array([row.row_id for row in rows], pa.int64()),
         "group_id": text_array(row.group_id for row in rows),
+        **scored_columns(names, scores, statuses),
     }
-    return columns | scored_columns(names, scores, statuses)
+
+
+def _scores(
+    rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
+) -> dict[str, list[Any]]:
+    """What a table in memory gets: the columns of a part, with the reasons in one text."""
+    return {
+        "row_id": [row.row_id for row in rows],
+        **_values([component.name for component in plan.recipe.components], scores),
+        "status": list(statuses),
+        "why": valid_texts([score.why for score in scores]),
+    }
+
+
+def _values(names: Sequence[str], scores: Sequence[RowScore]) -> dict[str, list[float | None]]:
+    values = {name: [score.components[name].value for score in scores] for name in names}
+    return {**values, "total": [score.total for score in scores]}
 
 
 def _sums(scores: Sequence[RowScore], plan: Plan) -> dict[str, tuple[int, float]]:

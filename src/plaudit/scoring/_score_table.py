@@ -4,12 +4,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
 import plaudit
 from plaudit.judge import math_verify_installed, warn_of_untested_version
-from plaudit.recipes import Recipe
+from plaudit.processes import cores
+from plaudit.recipes import Recipe, as_recipe
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
 from plaudit.scoring._errors import (
     RESUME_HINT,
@@ -20,7 +22,7 @@ from plaudit.scoring._errors import (
     StoppedError,
 )
 from plaudit.scoring._folder import OutputFolder
-from plaudit.scoring._inputs import InputFile, find_inputs
+from plaudit.scoring._inputs import InputFile, Inputs, find_inputs
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import Plan, make_plan
 from plaudit.scoring._ray import score_on_ray
@@ -33,9 +35,9 @@ FIRST = 4  # parts: if all rows of these fail in the same way, so will the other
 
 
 def score_table(
-    inputs: Sequence[Path],
-    recipe: Recipe,
-    out: Path,
+    inputs: Inputs,
+    recipe: Any,
+    out: str | PathLike[str],
     *,
     engine: str = "local",
     workers: int | None = None,
@@ -52,7 +54,9 @@ def score_table(
 
     The same call resumes a run that was stopped, and the folder ends up with the same bytes.
 
-    inputs: files and folders, which together are one table
+    inputs: a file or a folder, or several, which together are one table; hf://datasets/ORG/NAME is
+        a dataset of the Hugging Face Hub
+    recipe: a Recipe, the name of a preset, a TOML file, a reward or a list of rewards
     out: the folder to write
     engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
     workers: how many processes or tasks at once; default: one per core, and on Ray two per core
@@ -61,35 +65,46 @@ def score_table(
     completions: the column that the model wrote; default: `completion` or `completions`
     group: rows with the same value in this column are answers to one prompt; default: the
         completions of one list, else `prompt`, `problem` or `question`
-    columns: which column an argument of a reward is read from, such as {"solution": "answer"}
+    columns: which column an argument of a reward is read from, such as {"solution": "answer"};
+        default: the one of that name, else a guess by the names of the columns, which `progress`
+        is told of
     strict: raise RejectedRowError at the first row that is rejected; default: go on without it
     overwrite: remove an earlier run from the folder; default: resume it, or raise if it differs
     limit: score only so many rows of the input; default: all
     progress: where to show progress, such as sys.stderr; default: nowhere
 
     >>> import tempfile
-    >>> from plaudit.recipes import load
     >>> folder = Path(tempfile.mkdtemp())
     >>> rollouts = folder / "rollouts.jsonl"
     >>> _ = rollouts.write_text('{"completion": "So \\\\\\\\boxed{4}.", "solution": "4"}')
-    >>> summary = score_table([rollouts], load("trl-math"), folder / "scored")
+    >>> summary = score_table(rollouts, "trl-math", folder / "scored")
     >>> summary.rows, summary.values["total"]
     (1, (1, 1.0))
     """
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
     with _stopping_on_system_errors():
-        files = find_inputs(inputs, out)
+        folder_path = Path(out)
+        files = find_inputs(inputs, folder_path)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
-        recipe = _with_columns(recipe, mapped)
-        plan = make_plan(files, recipe, completions, group)
+        chosen = with_columns(as_recipe(recipe), mapped)
+        plan = make_plan(files, chosen, completions, group)
+        _tell_guesses(plan, progress)
         manifest = _manifest(files, plan, limit)
         warn_of_untested_version()  # here, and not in each of the workers
-        with OutputFolder(out, manifest, overwrite) as folder:
-            if not folder.is_finished:
+        with OutputFolder(folder_path, manifest, overwrite) as folder:
+            was_finished = folder.is_finished
+            if not was_finished:
                 run = _Run(folder, files, plan, strict, progress, limit)
                 folder.finish(run.parts(engine, workers, ray_address))
-            return folder.summary(time.monotonic() - start)
+            return folder.summary(time.monotonic() - start, was_finished)
+
+
+def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
+    for argument, column in plan.guessed.items() if out is not None else ():
+        is_text = argument == "completions"
+        option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
+        print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
 
 
 @contextmanager
@@ -112,12 +127,18 @@ def _check(engine: str, workers: int | None, limit: int | None, ray_address: str
         raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
     if ray_address and engine != "ray":
         raise InputError(f"--ray-address {ray_address} has no effect without --engine ray")
-    for name, value in (("workers", workers), ("limit", limit)):
+    check_numbers(workers=workers, limit=limit)
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Raise where an option is less than 1."""
+    for name, value in numbers.items():
         if value is not None and value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
 
 
-def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+    """The recipe, with other columns for some arguments."""
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
@@ -129,9 +150,13 @@ def _with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
     """What is scored, and how: a later call with the same manifest resumes the run."""
+    try:
+        recipe = plan.recipe.to_toml()
+    except ValueError as error:
+        raise InputError(str(error)) from error
     return {
         "plaudit": plaudit.__version__,
-        "recipe": plan.recipe.to_toml(),
+        "recipe": recipe,
         "components": [component.name for component in plan.recipe.components],
         "inputs": [
             {"path": file.name, "size": file.size, "fingerprint": file.fingerprint}
@@ -163,7 +188,8 @@ class _Run:
         self._folder = folder
         self._plan = plan
         self._strict = strict
-        self._progress = Progress(progress, sum(file.size for file in files))
+        self._out, self._total = progress, sum(file.size for file in files)
+        self._progress = Progress(None, 0)
         self._chunks = chunks_of(files, plan, limit)
         self._first_parts = FirstParts()
         self._parts = 0
@@ -172,6 +198,9 @@ class _Run:
 
     def parts(self, engine: str, workers: int | None, ray_address: str | None) -> int:
         """Score what is missing, and return how many parts there are."""
+        # How many tasks Ray runs at once is for the cluster to say.
+        at_once = None if engine == "ray" else workers or cores()
+        self._progress = Progress(self._out, self._total, at_once)
         missing = self._missing()
         if engine == "ray":
             scored = score_on_ray(missing, self._plan, workers, ray_address)
@@ -207,7 +236,8 @@ class _Run:
         for part in self._first_parts.ready(scored):
             self._folder.add(part)
         read = self._read.pop(scored.number)
-        self._progress.scored(scored.rows, len(scored.rejected), scored.statuses, read)
+        counts = scored.rows, len(scored.rejected), scored.statuses
+        self._progress.scored(*counts, read, scored.seconds)
         self._remember_rejected(scored.rejected)
 
     def _remember_rejected(self, rejected: Sequence[Rejected]) -> None:

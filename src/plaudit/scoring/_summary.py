@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TextIO
 
+from plaudit.notebook import html_table
 from plaudit.scores import STATUSES, TOLD
 
 IN_PART = "a gold that was read only in part: write golds as $…$,"
@@ -25,6 +26,7 @@ class ScoreSummary:
     values: for each component and the total, how many rows have a value, and the mean
     seconds: how long this call took; a resumed run does not count the time of earlier calls
     golds_in_part: how many rows have a gold of which only a part was read
+    was_finished: whether the run had finished before this call, which then scored nothing
 
     >>> summary = ScoreSummary(
     ...     Path("scored"), 1200, 3, 2, {"timeout": 10, "no_answer": 390, "scored": 800},
@@ -47,6 +49,7 @@ class ScoreSummary:
     values: Mapping[str, tuple[int, float | None]]
     seconds: float
     golds_in_part: int = 0
+    was_finished: bool = False
 
     def __str__(self) -> str:
         wide = max(len(name) for name in [*self.values, "status"])
@@ -61,6 +64,13 @@ class ScoreSummary:
             lines.append(f"  {'golds':<{wide}}  {_rows(self.golds_in_part)} {have} {IN_PART}")
             lines.append(f"  {'':<{wide}}  {LATEX}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The summary in a notebook."""
+        head = ["", "mean", "rows with a value"]
+        lines = [(name, mean, f"{count:,}") for name, (count, mean) in self.values.items()]
+        statuses = ", ".join(f"{status} {count:,}" for status, count in self.statuses.items())
+        return html_table(self._first_line(), head, lines, f"status: {statuses or 'none'}")
 
     def _first_line(self) -> str:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
@@ -79,19 +89,30 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-EVERY = 10.0  # seconds between lines, if the output is not a terminal
+FIRST, EVERY = 5.0, 10.0  # seconds to the first line, and between lines, where there is no bar
 
 
 class Progress:
-    """A bar in a terminal, else a line every 10 seconds; `total` is the input's size in bytes."""
+    """A bar in a terminal, else a line every 10 seconds.
 
-    def __init__(self, out: TextIO | None, total: int) -> None:
+    The time left is reckoned from how long the workers took for what they have scored: they score
+    one part each at a time. So it does not count how long they took to start.
+
+    total: the input's size, in bytes or rows
+    workers: how many score at once; None: unknown, so that the time left is reckoned from how much
+        was scored in the time since the first of them began
+    """
+
+    def __init__(self, out: TextIO | None, total: int, workers: int | None = None) -> None:
         self._out = out
+        self._workers = workers
+        self._worked = 0.0
         self._total = max(total, 1)
         self._read = self._read_before = 0
         self._rows = self._rows_before = self._rejected = 0
         self._troubles: Counter[str] = Counter()
-        self._start = self._message_of = time.monotonic()
+        self._start = time.monotonic()
+        self._next_message = self._start + min(FIRST, EVERY)
         self._bar = _bar(out, self._total) if out is not None and out.isatty() else None
 
     def found(self, counts: Mapping[str, Any], read: int) -> None:
@@ -101,14 +122,24 @@ class Progress:
         self._count(counts["rows"], len(counts["rejected"]), counts["statuses"], read)
         self._start = time.monotonic()
 
-    def scored(self, rows: int, rejected: int, statuses: Mapping[str, int], read: int) -> None:
-        """Count a part that was scored, and show the progress."""
+    def scored(
+        self,
+        rows: int,
+        rejected: int,
+        statuses: Mapping[str, int],
+        read: int,
+        seconds: float = 0.0,
+    ) -> None:
+        """Count a part that was scored, in so many seconds, and show the progress."""
+        if seconds and not self._worked:  # the first: until it began, workers were starting
+            self._start = max(self._start, time.monotonic() - seconds)
+        self._worked += seconds
         self._count(rows, rejected, statuses, read)
         if self._bar is not None:
             self._bar.n = self._read
             self._bar.set_description_str(self._text(), refresh=True)
-        elif self._out is not None and time.monotonic() - self._message_of >= EVERY:
-            self._message_of = time.monotonic()
+        elif self._out is not None and time.monotonic() >= self._next_message:
+            self._next_message = time.monotonic() + EVERY
             print(f"plaudit: {self._percent()}, {self._text()}", file=self._out, flush=True)
 
     def close(self) -> None:
@@ -130,7 +161,8 @@ class Progress:
         seconds = max(time.monotonic() - self._start, 1e-9)
         rate = (self._rows - self._rows_before) / seconds
         read = self._read - self._read_before
-        left = (self._total - self._read) * seconds / read if read else 0.0
+        taken = self._worked / self._workers if self._worked and self._workers else seconds
+        left = (self._total - self._read) * taken / read if read else 0.0
         facts = [f"{self._rows:,} rows", f"{rate:,.0f} rows/s", f"{_clock(left)} left"]
         troubles = {**self._troubles, "rejected": self._rejected}
         return ", ".join(facts + [f"{name} {count:,}" for name, count in troubles.items() if count])

@@ -5,6 +5,7 @@ It is started by exec, so that it never sees the caller's `__main__`, threads or
 
 import gc
 import os
+import sys
 import warnings
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
@@ -28,12 +29,36 @@ def main(descriptor: int, parent: int) -> None:
         return
 
 
+class _NoPandas:
+    """A finder of modules that finds no pandas, whether it is installed or not."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+
+def leave_pandas_alone() -> None:
+    """Keep pyarrow from importing pandas, which takes a second, to see whether a list is a Series.
+
+    Only for processes of plaudit's own. pyarrow asks once; `to_pandas` still imports pandas later.
+    """
+    import pyarrow as pa
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
 def set_up_worker(limits: Mapping[str, Any]) -> None:
     """Make this process one worker of many: one thread, one judge process, no repeated warnings."""
     import pyarrow as pa
 
     from plaudit.judge import configure, shared_judge
 
+    leave_pandas_alone()
     # The summary counts these, once for all workers.
     warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
     # The process that started this one has said so.

@@ -10,7 +10,7 @@ from hashlib import sha256
 from http import HTTPStatus
 from importlib import import_module
 from importlib.resources import files
-from pathlib import Path
+from os import PathLike
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -34,7 +34,7 @@ def application(
     recipe: Recipe,
     limits: Limits | None = None,
     token: str | None = None,
-    images: Path | None = None,
+    images: str | PathLike[str] | None = None,
     hosts: Collection[str] | None = None,
 ) -> Middleware:
     """The server as an ASGI application, for an ASGI server of your own choice.

@@ -247,7 +247,9 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
     """
     return RecipeInfo(
         name=recipe.name,
-        components=[ComponentInfo(c.name, c.reward, c.weight, c.gate) for c in recipe.components],
+        components=[
+            ComponentInfo(c.name, c.reference, c.weight, c.gate) for c in recipe.components
+        ],
         needs=recipe.needs(),
         takes=columns_taken(recipe),
         takes_any=takes_any(recipe),

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 import uvicorn
@@ -29,7 +29,7 @@ def serving(
     limits: Limits | None = None,
     token: str | None = None,
     port: int = 0,
-    images: Path | None = None,
+    images: str | PathLike[str] | None = None,
 ) -> Iterator[str]:
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
 

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from pathlib import Path
+from os import PathLike
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -51,7 +51,9 @@ class Service:
     >>> service.close()
     """
 
-    def __init__(self, recipe: Recipe, limits: Limits, images: Path | None = None) -> None:
+    def __init__(
+        self, recipe: Recipe, limits: Limits, images: str | PathLike[str] | None = None
+    ) -> None:
         self.recipe = recipe
         self.limits = limits
         self._images = () if images is None else (images,)

@@ -10,7 +10,8 @@ Where a trainer has a protocol for remote rewards, its module has `batch_of(body
 to what a recipe scores, and `reply_of(scores, body)`, from what came of that to the answer.
 """
 
+from plaudit.golds import gold_of
 from plaudit.trainers._chosen import chosen
-from plaudit.trainers._rows import Batch, gold_of, response_of
+from plaudit.trainers._rows import Batch, response_of
 
 __all__ = ["Batch", "chosen", "gold_of", "response_of"]

@@ -4,21 +4,16 @@ A response ends with the tokens that ended it, stands behind its prompt, or both
 
     "<|im_start|>user\\nWhat is 2 + 2?<|im_end|>\\n<|im_start|>assistant\\n4<|im_end|>\\n"  -> "4"
 
-A gold is text, a number, a list, a dict around one of these, that dict as JSON, or missing:
-
-    {"ground_truth": "4", "style": "rule"}  -> "4"
+Golds are read by `plaudit.golds.gold_of`, for the trainers as for the rewards.
 """
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
-from fractions import Fraction
 from itertools import islice
-from math import isnan
 from typing import Any
 
 from plaudit.declarations import HOOKS
+from plaudit.golds import GOLD_KEYS, Gold, gold_of
 from plaudit.recipes import Recipe, RowScore
 from plaudit.scores import TOLD
 
@@ -136,106 +131,6 @@ def _overlap(ending: str, beginning: str) -> int:
     return known
 
 
-# What a dict calls the gold that it holds; the first that is not None counts.
-# Not "label", which is what a detected box is called.
-GOLD_KEYS = ("ground_truth", "solution", "answer", "expected_answer", "target", "gold")
-_DEEPEST = 8
-
-
-def gold_of(label: Any, row: int = 0) -> str | float | None:
-    """The gold that a trainer's label holds, as text or a number; None where there is none.
-
-    - None, not a number, and text without a character other than whitespace: no gold.
-    - Text stays as it is, and so do numbers; those of numpy become Python's.
-    - A dict that has one of GOLD_KEYS holds the gold there; another is the gold itself, as JSON.
-      Text that is the JSON of a dict with such a key is read as well.
-    - A list of one text, number or dict with a gold is that one; an empty list is no gold. Any
-      other is the gold itself, as JSON: a box, or several. Several texts are an error, since they
-      may be alternatives or one answer in parts, and plaudit does not guess.
-
-    >>> gold_of({"ground_truth": ["4"]}), gold_of('{"target": 4}'), gold_of(float("nan"))
-    ('4', 4, None)
-    >>> gold_of([10, 20, 30.5, 40])
-    '[10, 20, 30.5, 40]'
-    >>> gold_of(["1", "2"], row=3)
-    Traceback (most recent call last):
-    ...
-    ValueError: label 3 is a list of 2 texts: write the gold as one text, or as several rows
-    """
-    value = label
-    for _ in range(_DEEPEST):
-        inner = _unwrapped(value)
-        if inner is value:
-            return _plain_gold(value, row)
-        value = inner
-    raise ValueError(f"label {row} holds its gold more than {_DEEPEST} levels deep")
-
-
-def _unwrapped(value: Any) -> Any:
-    """What is one layer further in, or the value itself."""
-    if isinstance(value, str):
-        return _read_json(value)
-    if isinstance(value, Mapping):
-        held = [value[key] for key in GOLD_KEYS if key in value]
-        return next((one for one in held if one is not None), None) if held else value
-    if hasattr(value, "tolist"):  # numpy's scalars and arrays, and tensors
-        return value.tolist()
-    if isinstance(value, list | tuple) and len(value) <= 1:
-        return _only(value)
-    return value
-
-
-def _only(value: Sequence[Any]) -> Any:
-    """What a list of one holds; a list of one box, or of one list, is itself the gold."""
-    if not value:
-        return None
-    is_gold = isinstance(value[0], list | tuple) or (
-        isinstance(value[0], Mapping) and not any(key in value[0] for key in GOLD_KEYS)
-    )
-    return value if is_gold else value[0]
-
-
-def _read_json(text: str) -> Any:
-    """The dict that a text is the JSON of, where that holds a gold; else the text."""
-    if text.lstrip()[:1] != "{" or not any(f'"{key}"' in text for key in GOLD_KEYS):
-        return text
-    try:
-        read = json.loads(text)
-    except (ValueError, RecursionError):
-        return text
-    return read if any(key in read for key in GOLD_KEYS) else text
-
-
-def _plain_gold(value: Any, row: int) -> str | float | None:
-    if value is None or (isinstance(value, float) and isnan(value)):
-        return None
-    if isinstance(value, bool | Decimal | Fraction):
-        return str(value)
-    if isinstance(value, str):
-        return str(value) if value.strip() else None
-    if isinstance(value, int | float):
-        return value
-    if isinstance(value, list | tuple) and all(isinstance(entry, str) for entry in value):
-        raise ValueError(
-            f"label {row} is a list of {len(value)} texts: "
-            "write the gold as one text, or as several rows"
-        )
-    try:
-        return json.dumps(value, ensure_ascii=False, default=_plain)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise TypeError(
-            f"label {row} must be text, a number, a list, a dict or None, "
-            f"got {type(value).__name__}: {value!r:.80}"
-        ) from error
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has a form for, of what it does not know."""
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise TypeError(f"{type(value).__name__} has no form in JSON")
-
-
 def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
     """The columns of what stands beside each row; None where a row has no such entry.
 
@@ -250,7 +145,7 @@ def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
     return {name: [t.get(name) for t in tables] for name in names if name not in taken}
 
 
-def golds_of(labels: Sequence[Any]) -> list[str | float | None]:
+def golds_of(labels: Sequence[Any]) -> list[Gold]:
     """The gold of each label.
 
     >>> golds_of(["4", {"ground_truth": 4}, None])
@@ -259,7 +154,7 @@ def golds_of(labels: Sequence[Any]) -> list[str | float | None]:
     return [gold_of(label, row) for row, label in enumerate(labels)]
 
 
-def gold_in(fields: Mapping[str, Any], row: int = 0) -> str | float | None:
+def gold_in(fields: Mapping[str, Any], row: int = 0) -> Gold:
     """The gold among the fields of a dataset's row: under the first of GOLD_KEYS that there is.
 
     >>> gold_in({"question": "2 + 2?", "answer": "4"}), gold_in({"question": "2 + 2?"})

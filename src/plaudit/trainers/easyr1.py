@@ -10,12 +10,12 @@ one's own imports the three names of this one.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plaudit.golds import gold_of
 from plaudit.recipes import RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
-    gold_of,
     metrics_of,
     response_of,
     total_of,

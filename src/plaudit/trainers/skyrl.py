@@ -9,12 +9,12 @@ A row of the dataset has `env_class: "plaudit"` and `reward_spec: {"ground_truth
 from importlib import import_module
 from typing import Any
 
+from plaudit.golds import gold_of
 from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
-    gold_of,
     metrics_of,
     response_of,
     total_of,

@@ -12,13 +12,13 @@ The remote protocol is one request a sample; what comes back is the reward:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from plaudit.golds import gold_of
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import entry_in, text_in
 from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
-    gold_of,
     metrics_of,
     response_of,
     total_of,

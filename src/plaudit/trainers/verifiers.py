@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from plaudit.golds import gold_of
 from plaudit.recipes import RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
     gold_in,
-    gold_of,
     metrics_of,
     response_of,
     total_of,

@@ -1,0 +1,76 @@
+"""What a completion got from a recipe: each component's score, and what they come to."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from plaudit.notebook import html_table
+from plaudit.scores import STATUSES, Score
+
+_SHOWN = 20  # rows of a table in a notebook
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What one completion got from a recipe.
+
+    total: the weighted sum of the components, without those that are None; None where all are
+    components: the score of each, in the recipe's order; its value is what counts. One that its
+        gate holds back has the value 0.0, and the value that it would have had as `ungated`
+
+    >>> from plaudit.recipes import load
+    >>> row = load("trl-reasoning")([r"2 + 2 </think> \\boxed{4}"], solution=["4"])[0]
+    >>> row.total, row.status
+    (1.0, 'scored')
+    >>> row.components["think_format_reward"].why
+    'The text does not start with <think>.'
+    """
+
+    total: float | None
+    components: Mapping[str, Score]
+
+    @property
+    def status(self) -> str:
+        """The worst status of a component, by the order of `scores.STATUSES`."""
+        return _worst(tuple(score.status for score in self.components.values()))
+
+    @property
+    def why(self) -> str:
+        """What each component gave and why, in one line."""
+        scores = self.components.items()
+        reasons = (f"{name} {s.value}: {s.why.removesuffix('.')}" for name, s in scores)
+        return " ".join("; ".join(reasons).split())
+
+    def _repr_html_(self) -> str:
+        """The row in a notebook: a line for each component."""
+        head = ["component", "value", "status", "answer", "gold", "why"]
+        lines = [
+            (name, one.value, one.status, one.answer, one.gold, one.why)
+            for name, one in self.components.items()
+        ]
+        return html_table(f"total {self.total}, {self.status}", head, lines)
+
+
+class RowScores(list[RowScore]):
+    """What a batch got from a recipe: a list, which shows its rows as a table in a notebook.
+
+    >>> from plaudit.recipes import load
+    >>> rows = load("trl-math")([r"\\boxed{4}", "four"], solution=["4", "4"])
+    >>> len(rows), rows[0].total
+    (2, 1.0)
+    """
+
+    def _repr_html_(self) -> str:
+        names = list(self[0].components) if self else []
+        shown = [
+            [place, *(row.components[name].value for name in names), row.total, row.status, row.why]
+            for place, row in enumerate(self[:_SHOWN])
+        ]
+        more = f"and {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
+        many = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        return html_table(many, ["row", *names, "total", "status", "why"], shown, more)
+
+
+@lru_cache  # a batch has few different ones
+def _worst(statuses: tuple[str, ...]) -> str:
+    return next((status for status in STATUSES if status in statuses), STATUSES[-1])
