@@ -110,6 +110,26 @@ def size_of(source: Source) -> Size:
     return source
 
 
+def readable_size(source: Source) -> Size:
+    """The width and height of an image that can be read to its end; a `ValueError` says why not.
+
+    >>> readable_size(b"no image")
+    Traceback (most recent call last):
+    ...
+    ValueError: the image cannot be read: it is none of PNG, JPEG, WEBP, GIF, BMP, TIFF
+    """
+    if isinstance(source, tuple):
+        return size_of(source)
+    with opened(source) as image:
+        size = image.size
+        image.draft(image.mode, (size[0] // 8, size[1] // 8))  # a JPEG is decoded small: faster
+        try:
+            image.load()
+        except Exception as error:  # as in `_image`
+            raise ValueError(f"the image cannot be read: {error}") from error
+        return size
+
+
 @contextmanager
 def opened(source: str | bytes) -> "Iterator[Image]":
     """The image, of which only the header has been read; a `ValueError` says why there is none.

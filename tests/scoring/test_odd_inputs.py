@@ -193,7 +193,7 @@ def test_what_a_shell_substitutes_for_a_command_is_a_pipe(tmp_path):
 
 
 def test_standard_input_and_devices_are_refused(tmp_path, recipe):
-    with pytest.raises(InputError, match="standard input cannot be scored: an input is read more"):
+    with pytest.raises(InputError, match="standard input cannot be read: an input is read more"):
         score_table([tmp_path.__class__("-")], recipe, tmp_path / "out")
     (tmp_path / "zero.jsonl").symlink_to("/dev/zero")
     with pytest.raises(InputError, match=r"zero.jsonl is a device, not a regular file"):

@@ -20,7 +20,7 @@ A recipe gives each component's score, the total and the reasons.
 
 from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._calling import score_of_value
-from plaudit.recipes._columns import guess
+from plaudit.recipes._columns import guess, is_made_by_trainers
 from plaudit.recipes._component import Component
 from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
@@ -35,6 +35,7 @@ __all__ = [
     "RowScores",
     "as_recipe",
     "guess",
+    "is_made_by_trainers",
     "load",
     "presets",
     "score_of_value",

@@ -97,17 +97,31 @@ in plaudit.score, or completions = "response" under [columns] in the recipe. The
     raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
 
 
+def is_made_by_trainers(column: str) -> bool:
+    """Whether trainers make a column while they generate, so that no dataset has it.
+
+    >>> is_made_by_trainers("completion_ids"), is_made_by_trainers("solution")
+    (True, False)
+    """
+    return column.startswith("completion") or column == "image_grid_thw"
+
+
 def check_needs(
-    components: Sequence["Component"], mapping: Mapping[str, str], available: Collection[str]
+    components: Sequence["Component"],
+    mapping: Mapping[str, str],
+    available: Collection[str],
+    completions: bool = True,
 ) -> None:
     """Raise where a table has not all that some component needs.
+
+    completions: whether it must have what trainers make while they generate
 
     >>> from plaudit.recipes import load
     >>> check_needs(load("trl-math").components, {}, ["solution"])
     """
     for component in components:
         for argument, column in component.needs(mapping).items():
-            if column not in available:
+            if column not in available and (completions or not is_made_by_trainers(column)):
                 alias = "" if column == argument else f" as {argument}"
                 meant = guess(column, available) or guess(argument, available)
                 hint = _hint(argument, f"--column {argument}=COLUMN", meant, available)

@@ -110,8 +110,11 @@ class Recipe:
             return self, {}
         return replace(self, columns={**self.columns, **guessed}), guessed
 
-    def check(self, available: Collection[str]) -> None:
+    def check(self, available: Collection[str], *, completions: bool = True) -> None:
         """Raise where a table with these columns has not all that the recipe needs.
+
+        completions: whether it must have what a model wrote, and what trainers make while they
+            generate, which a dataset to train on has not
 
         >>> from plaudit.recipes import load
         >>> load("trl-math").check(["prompt", "completion", "gold"])
@@ -121,8 +124,9 @@ class Recipe:
 "gold"? Then say --column solution=gold on the command line, solution="gold" in plaudit.score, or \
 solution = "gold" under [columns] in the recipe. The columns are "prompt", "completion", "gold"
         """
-        check_completions(self.columns.get("completions"), available)
-        check_needs(self.components, self.columns, available)
+        if completions:
+            check_completions(self.columns.get("completions"), available)
+        check_needs(self.components, self.columns, available, completions)
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Callable[..., Any]]:
         """A reward function for each component, as trainers take them; picklable.

@@ -7,6 +7,9 @@
 
 Memory does not grow with the table, a run that was killed can be resumed, and the result is the
 same whatever the engine and however often the run was stopped.
+
+Rooms that read whole tables for another purpose use its parts: `find_inputs` and `heads_of` for
+what there is, `chunks_of` and `process_locally` to have worker processes go through all of it.
 """
 
 try:
@@ -16,22 +19,62 @@ except ModuleNotFoundError as missing:
         "plaudit.scoring needs pyarrow: pip install 'plaudit[score]'", name=missing.name
     ) from missing
 
+from plaudit.scoring._chunks import Chunk, chunks_of
 from plaudit.scoring._command import add_arguments, run
-from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError
+from plaudit.scoring._errors import (
+    Failure,
+    InputError,
+    RejectedRowError,
+    StoppedError,
+    common_failure,
+    reason_of,
+)
 from plaudit.scoring._folder import ScoredFolder, open_scored
+from plaudit.scoring._inputs import InputFile, find_inputs
+from plaudit.scoring._local import process_locally
+from plaudit.scoring._plan import PROMPTS, Head, heads_of, is_read_by, judge_limits
+from plaudit.scoring._readers import blocks_of
+from plaudit.scoring._records import Block, UnreadableRecord, is_listed
+from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score
-from plaudit.scoring._score_table import score_table
-from plaudit.scoring._summary import ScoreSummary
+from plaudit.scoring._score_chunk import outcomes_of
+from plaudit.scoring._score_table import score_table, stopping_on_system_errors, with_columns
+from plaudit.scoring._summary import Progress, ScoreSummary
+from plaudit.scoring._tables import Table, table_of
 
 __all__ = [
+    "PROMPTS",
+    "Block",
+    "Chunk",
+    "Failure",
+    "Head",
     "InputError",
+    "InputFile",
+    "Progress",
     "RejectedRowError",
     "ScoreSummary",
     "ScoredFolder",
     "StoppedError",
+    "Table",
+    "UnreadableRecord",
     "add_arguments",
+    "blocks_of",
+    "chunks_of",
+    "common_failure",
+    "find_inputs",
+    "heads_of",
+    "is_listed",
+    "is_read_by",
+    "judge_limits",
     "open_scored",
+    "outcomes_of",
+    "process_locally",
+    "reason_of",
+    "records_in",
     "run",
     "score",
     "score_table",
+    "stopping_on_system_errors",
+    "table_of",
+    "with_columns",
 ]

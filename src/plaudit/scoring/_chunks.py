@@ -8,13 +8,12 @@ are written soon; they grow, so that a large table has few parts.
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow.compute as pc
 
 from plaudit.scoring._columns import is_list
 from plaudit.scoring._inputs import InputFile
-from plaudit.scoring._plan import Plan
 from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import Block, UnreadableRecord, parsed
 
@@ -22,6 +21,16 @@ MIN_ROWS, MAX_ROWS = 256, 4096
 GROWS_EVERY = 8  # chunks, to twice the rows
 MAX_BYTES = 16 << 20
 SIZES = {"from": MIN_ROWS, "to": MAX_ROWS, "doubled_every": GROWS_EVERY, "bytes": MAX_BYTES}
+
+
+class Counting(Protocol):
+    """How many rows a record counts for: as many as it has completions, if these are listed."""
+
+    @property
+    def listed(self) -> bool: ...
+
+    @property
+    def completions(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,9 @@ class Chunk:
     first_row, first_record: the numbers of the first completion and of the first record
     rows: how many completions each record of each block has; one that cannot be read counts as one
     read: how many bytes of the input it is made from
+
+    >>> Chunk(0, 0, 0, (Block(0, [1], [b'{"solution": "4"}'], 18),), ([1],), 18).packed().number
+    0
     """
 
     number: int
@@ -55,8 +67,19 @@ def max_rows(number: int) -> int:
     return min(MAX_ROWS, MIN_ROWS << min(number // GROWS_EVERY, 32))
 
 
-def chunks_of(files: Sequence[InputFile], plan: Plan, limit: int | None) -> Iterator[Chunk]:
-    """The chunks of the inputs, in order; of the first `limit` records, if that is given."""
+def chunks_of(files: Sequence[InputFile], plan: Counting, limit: int | None) -> Iterator[Chunk]:
+    """The chunks of the inputs, in order; of the first `limit` records, if that is given.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from types import SimpleNamespace
+    >>> from plaudit.scoring import find_inputs
+    >>> file = Path(tempfile.mkdtemp(), "a.jsonl")
+    >>> _ = file.write_text('{"solution": "4"}\\n{"solution": "5"}')
+    >>> plan = SimpleNamespace(listed=False, completions="")
+    >>> [chunk.blocks[0].records for chunk in chunks_of(find_inputs([file]), plan, limit=1)]
+    [[b'{"solution": "4"}']]
+    """
     builder = _ChunkBuilder()
     for number, file in enumerate(files):
         blocks = _limited(blocks_of(file, number), limit, builder)
@@ -65,7 +88,7 @@ def chunks_of(files: Sequence[InputFile], plan: Plan, limit: int | None) -> Iter
     yield from builder.flush()
 
 
-def chunks_from(blocks: Iterable[Block], plan: Plan) -> Iterator[Chunk]:
+def chunks_from(blocks: Iterable[Block], plan: Counting) -> Iterator[Chunk]:
     """The chunks of some blocks, in order."""
     builder = _ChunkBuilder()
     yield from _filled(builder, blocks, plan)
@@ -73,7 +96,7 @@ def chunks_from(blocks: Iterable[Block], plan: Plan) -> Iterator[Chunk]:
 
 
 def _filled(
-    builder: "_ChunkBuilder", blocks: Iterable[Block], plan: Plan
+    builder: "_ChunkBuilder", blocks: Iterable[Block], plan: Counting
 ) -> Generator[Chunk, None, int]:
     """The chunks that the blocks of one input fill; returns how much of it was read."""
     read = 0
@@ -93,7 +116,7 @@ def _limited(
         yield block.cut(0, left) if left < len(block) else block
 
 
-def _completion_counts(block: Block, plan: Plan) -> Sequence[int]:
+def _completion_counts(block: Block, plan: Counting) -> Sequence[int]:
     if not plan.listed:
         return [1] * len(block)
     if isinstance(block.records, list):

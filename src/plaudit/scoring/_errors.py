@@ -77,6 +77,9 @@ class Failure:
 
     kind: the exception's name and notes; rows that fail with the same error have the same kind
     description: the exception and the end of its traceback
+
+    >>> Failure("KeyError", "KeyError: 'x'").kind
+    'KeyError'
     """
 
     kind: str

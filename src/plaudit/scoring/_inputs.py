@@ -55,6 +55,9 @@ class InputFile:
     codec: "gzip", "zstd", or "" if it is not compressed
     fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
         recognises it
+
+    >>> InputFile(Path("a.jsonl.gz"), "a.jsonl.gz", "jsonl", "gzip", 120, "…").codec
+    'gzip'
     """
 
     path: Path
@@ -65,13 +68,21 @@ class InputFile:
     fingerprint: str
 
 
-def find_inputs(inputs: Inputs, out: Path) -> list[InputFile]:
-    """The files that the inputs name, without those in the folder `out`."""
+def find_inputs(inputs: Inputs, out: Path | None = None, purpose: str = "score") -> list[InputFile]:
+    """The files that the inputs name, without those in the folder `out`.
+
+    purpose: what they are for, in complaints
+
+    >>> find_inputs("no-such.jsonl")
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.InputError: there is no no-such.jsonl
+    """
     named = [inputs] if isinstance(inputs, str | PathLike) else inputs
     paths = [path for one in named for path in _paths(fspath(one))]
     found = [file for path in paths for file in _tables_at(path, out)]
     if not found:
-        raise InputError("pass at least one file or folder to score")
+        raise InputError(f"pass at least one file or folder to {purpose}")
     return [_input_file(path) for path in found]
 
 
@@ -82,15 +93,15 @@ def _paths(name: str) -> list[Path]:
     return downloaded(name, [*FORMATS, *packed])
 
 
-def _tables_at(path: Path, out: Path) -> list[Path]:
+def _tables_at(path: Path, out: Path | None) -> list[Path]:
     if str(path) == "-":
-        raise InputError(f"standard input cannot be scored: {READ_TWICE}")
+        raise InputError(f"standard input cannot be read: {READ_TWICE}")
     if not path.exists():
         raise InputError(f"there is no {path}")
     if not path.is_dir():
         return [path]
     try:
-        tables = _once(_tables_in(path, {out.resolve()}), path.resolve())
+        tables = _once(_tables_in(path, {out.resolve()} if out else set()), path.resolve())
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
     if not tables:

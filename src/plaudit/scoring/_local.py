@@ -1,4 +1,4 @@
-"""The local engine: chunks in, scored chunks out, by one worker process per core.
+"""The local engine: chunks in, what some work makes of each out, by one worker process per core.
 
 A worker that dies is replaced, and another worker gets its chunk.
 """
@@ -7,25 +7,38 @@ import os
 import socket
 import subprocess
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from plaudit.processes import cores, start_python
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError
 from plaudit.scoring._plan import Plan
-from plaudit.scoring._score_chunk import ScoredChunk
+from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
+
+T = TypeVar("T")
 
 ATTEMPTS = 3
 STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
 WORKER = "plaudit.scoring._worker"
 
 
+class WorkPlan(Protocol):
+    """What every worker is sent first: at least the names of the files, and the judge's limits."""
+
+    @property
+    def files(self) -> tuple[str, ...]: ...
+
+    @property
+    def limits(self) -> Mapping[str, float]: ...
+
+
 @dataclass(slots=True)
 class Task:
-    """A chunk, and how many workers died while they scored it."""
+    """A chunk, and how many workers died while they worked on it."""
 
     chunk: Chunk
     deaths: int = 0
@@ -34,7 +47,7 @@ class Task:
 class Worker:
     """A process, and the task that it has, if any."""
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, work: Callable[..., Any], plan: WorkPlan) -> None:
         with ExitStack() as unless_started:
             here, there = socket.socketpair()
             unless_started.callback(here.close)
@@ -44,24 +57,24 @@ class Worker:
             unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: Task | None = None
-        self._unsent_plan: Plan | None = plan
+        self._unsent: tuple[Callable[..., Any], WorkPlan] | None = (work, plan)
 
     def send_task(self, task: Task) -> bool:
-        """Send a task, and return whether it was sent; the plan goes before the first."""
+        """Send a task, and return whether it was sent; work and plan go before the first."""
         self.task = task
         try:
-            if self._unsent_plan is not None:
-                self.connection.send(self._unsent_plan)
-                self._unsent_plan = None
+            if self._unsent is not None:
+                self.connection.send(self._unsent)
+                self._unsent = None
             self.connection.send(task.chunk.packed())
         except OSError:
             return False  # it has died, or received half of a message: it cannot be used any more
         return True
 
-    def receive(self) -> "ScoredChunk | str | None":
+    def receive(self) -> Any:
         """The result, or the text of an error; None if the worker is dead."""
         try:
-            result: ScoredChunk | str = self.connection.recv()
+            result = self.connection.recv()
         except (EOFError, OSError):
             return None
         self.task = None
@@ -88,21 +101,53 @@ def score_locally(
 
     workers: how many processes; None: one per core
     """
-    pool = _Pool(plan, workers or cores())
+    return process_locally(chunks, plan, score_chunk, workers)
+
+
+def process_locally(
+    chunks: Iterator[Chunk],
+    plan: WorkPlan,
+    work: Callable[[Chunk, Any], T],
+    workers: int | None = None,
+    *,
+    resume_hint: str = RESUME_HINT,
+    retry_hint: str = RETRY_HINT,
+) -> Generator[T]:
+    """What `work(chunk, plan)` gives for each chunk, in the order in which they are done.
+
+    work: a function of a module, which is called in the workers; what it gives is pickled, and
+        is neither text nor None
+    workers: how many processes; None: one per core
+    resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
+
+    >>> from types import SimpleNamespace
+    >>> list(process_locally(iter([]), SimpleNamespace(files=("a.jsonl",), limits={}), print))
+    []
+    """
+    pool = _Pool(plan, work, workers or cores(), resume_hint, retry_hint)
     try:
         yield from pool.run(chunks)
     finally:
         pool.close()
 
 
-class _Pool:
-    def __init__(self, plan: Plan, size: int) -> None:
+class _Pool(Generic[T]):
+    def __init__(
+        self,
+        plan: WorkPlan,
+        work: Callable[[Chunk, Any], T],
+        size: int,
+        resume_hint: str,
+        retry_hint: str,
+    ) -> None:
         self._plan = plan
+        self._work = work
         self._size = size
+        self._resume_hint, self._retry_hint = resume_hint, retry_hint
         self._workers: list[Worker] = []
         self._ready: deque[Task] = deque()  # read ahead, so that no worker waits for the disk
 
-    def run(self, chunks: Iterator[Chunk]) -> Iterator[ScoredChunk]:
+    def run(self, chunks: Iterator[Chunk]) -> Iterator[T]:
         while self._fill(chunks) or self._busy():
             self._hand_out()
             self._fill(chunks)
@@ -134,15 +179,15 @@ class _Pool:
 
     def _started(self) -> Worker:
         try:
-            worker = Worker(self._plan)
+            worker = Worker(self._work, self._plan)
         except OSError as error:
             fewer = " Try fewer --workers." if self._size > 1 else ""
             why = f"cannot start a worker: {error.strerror}."
-            raise StoppedError(f"{why}{fewer} {RESUME_HINT}") from error
+            raise StoppedError(f"{why}{fewer} {self._resume_hint}") from error
         self._workers.append(worker)
         return worker
 
-    def _result_of(self, worker: Worker) -> ScoredChunk | None:
+    def _result_of(self, worker: Worker) -> T | None:
         task = worker.task
         assert task is not None
         result = worker.receive()
@@ -150,8 +195,8 @@ class _Pool:
             self._replace(worker, task)
         elif isinstance(result, str):
             rows = _lines_of(task.chunk, self._plan)
-            raise StoppedError(f"{rows} cannot be scored: {result}\n{RETRY_HINT}")
-        return result
+            raise StoppedError(f"{rows} cannot be scored: {result}\n{self._retry_hint}")
+        return cast("T | None", result)
 
     def _replace(self, worker: Worker, task: Task) -> None:
         self._workers.remove(worker)
@@ -160,7 +205,7 @@ class _Pool:
         if task.deaths >= ATTEMPTS:
             raise StoppedError(
                 f"{ATTEMPTS} workers died while scoring {_lines_of(task.chunk, self._plan)}, "
-                f"the last {_how_it_ended(code)}. {RESUME_HINT}"
+                f"the last {_how_it_ended(code)}. {self._resume_hint}"
             )
         self._ready.appendleft(task)
 
@@ -171,9 +216,9 @@ class _Pool:
             worker.stop(wait_first=worker.task is None)
 
 
-def _lines_of(chunk: Chunk, plan: Plan) -> str:
+def _lines_of(chunk: Chunk, plan: WorkPlan) -> str:
     first, last = chunk.blocks[0], chunk.blocks[-1]
-    word = "row" if plan.scores_only else "line"
+    word = "row" if getattr(plan, "scores_only", False) else "line"
     ends = f"{word} {first.numbers[0]} of {plan.files[first.file]}", f"{word} {last.numbers[-1]}"
     file = f" of {plan.files[last.file]}" if last.file != first.file else ""
     return f"{ends[0]} to {ends[1]}{file}"

@@ -72,7 +72,11 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first rows of a file, its columns, its schema if it has one, and what cannot be read."""
+    """The first rows of a file, its columns, its schema if it has one, and what cannot be read.
+
+    >>> Head("a.jsonl", [{"solution": "4"}], ["solution"], None, False, "").rows
+    [{'solution': '4'}]
+    """
 
     name: str
     rows: list[dict[str, Any]]
@@ -101,7 +105,7 @@ def plan_of(
     """The plan for inputs that begin so; `guessed` are the recipe's columns that were guessed."""
     filled = [head for head in heads if head.rows]
     if not filled:
-        raise InputError(_nothing_in(heads))
+        raise InputError(_nothing_in(heads, "score"))
     if guessed is None:
         recipe, guessed = recipe.with_guessed_columns(filled[0].columns)
     column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
@@ -125,13 +129,38 @@ def plan_of(
         required_columns=tuple(dict.fromkeys(recipe.needs().values())),
         columns=columns,
         other_values=other_values,
-        limits=_limits(),
+        limits=judge_limits(),
         guessed=guessed,
         scores_only=scores_only,
     )
 
 
-def _limits() -> dict[str, float]:
+def heads_of(files: Sequence[InputFile], purpose: str = "score") -> list[Head]:
+    """The first rows of each file that has any; raises InputError if none has.
+
+    purpose: what the rows are for, in complaints
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from plaudit.scoring import find_inputs
+    >>> file = Path(tempfile.mkdtemp(), "a.jsonl")
+    >>> _ = file.write_text('{"solution": "4"}')
+    >>> heads_of(find_inputs([file]))[0].columns
+    ['solution']
+    """
+    heads = [_head(file, number) for number, file in enumerate(files)]
+    filled = [head for head in heads if head.rows]
+    if not filled:
+        raise InputError(_nothing_in(heads, purpose))
+    return filled
+
+
+def judge_limits() -> dict[str, float]:
+    """The limits of the judge in this process, which every worker gets.
+
+    >>> sorted(judge_limits())
+    ['deadline', 'memory']
+    """
     try:
         settings = shared_judge().settings
     except ValueError as error:  # of the environment
@@ -165,12 +194,12 @@ def _first_rows_of(block: Block, most: int) -> list[dict[str, Any] | UnreadableR
     return [*python_rows(batch.slice(0, min(most, 20)))]
 
 
-def _nothing_in(heads: Sequence[Head]) -> str:
+def _nothing_in(heads: Sequence[Head], purpose: str) -> str:
     for head in heads:
         if head.problem:
             return f"{head.name} has no row that can be read: {head.problem}"
     names = ", ".join(head.name for head in heads[:3]) + (", …" if len(heads) > 3 else "")
-    return f"there are no rows to score: {names} {'is' if len(heads) == 1 else 'are'} empty"
+    return f"there are no rows to {purpose}: {names} {'is' if len(heads) == 1 else 'are'} empty"
 
 
 def _completions_column(head: Head) -> str:
@@ -271,7 +300,12 @@ def _common(kinds: Sequence[pa.DataType]) -> pa.DataType | None:
 
 
 def is_read_by(name: str, recipe: Recipe) -> bool:
-    """Whether some reward of a recipe reads a column."""
+    """Whether some reward of a recipe reads this column.
+
+    >>> from plaudit.recipes import load
+    >>> is_read_by("solution", load("trl-math")), is_read_by("source", load("trl-math"))
+    (True, False)
+    """
     mapped = {*recipe.columns.values(), *recipe.needs().values()}
     return name in mapped or any(component.takes(name) for component in recipe.components)
 

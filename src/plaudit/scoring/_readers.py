@@ -37,7 +37,16 @@ Read = Callable[[int], bytes]
 
 
 def blocks_of(file: InputFile, number: int) -> Iterator[Block]:
-    """The records of a file; `number` is its index among the inputs."""
+    """The records of a file; `number` is its index among the inputs.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from plaudit.scoring import find_inputs
+    >>> path = Path(tempfile.mkdtemp(), "a.jsonl")
+    >>> _ = path.write_text('{"solution": "4"}\\n\\n{"solution": "5"}\\n')
+    >>> [list(block.numbers) for block in blocks_of(find_inputs([path])[0], 0)]
+    [[1, 3]]
+    """
     with ExitStack() as stack:
         last = 0
         try:

@@ -1,7 +1,7 @@
 """A block of records in, rows out: one per completion, and a table of the input's columns."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
@@ -14,7 +14,6 @@ from plaudit.scoring._columns import Column, array_of, python_rows
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import (
     Block,
-    Record,
     UnreadableRecord,
     completions_problem,
     is_completion,
@@ -76,7 +75,24 @@ def parse_block(block: Block, plan: Plan) -> ParsedBlock:
     """Parse the records of a block."""
     if isinstance(block.records, list | dict):
         return _ParsedText(block, plan)
-    return _ParsedArrow(block.table(), plan)
+    return _ParsedArrow(block, plan)
+
+
+def records_in(
+    block: Block, columns: Container[str] | None = None
+) -> list[dict[str, Any] | UnreadableRecord]:
+    """The records of a block of a packed chunk; of an Arrow table, with these columns alone.
+
+    >>> records_in(Block(0, [1], [b'{"solution": "4"}'], 18))
+    [{'solution': '4'}]
+    """
+    if isinstance(block.records, dict):
+        return [*block.records_from(range(len(block)))]
+    if isinstance(block.records, list):
+        return [parsed(record) for record in block.records]
+    table = block.table()
+    here = [name for name in table.column_names if columns is None or name in columns]
+    return [*python_rows(table.select(here))]
 
 
 class _ParsedText:
@@ -85,11 +101,7 @@ class _ParsedText:
     records: list[dict[str, Any] | UnreadableRecord]
 
     def __init__(self, block: Block, plan: Plan) -> None:
-        if isinstance(block.records, dict):
-            self.records = [*block.records_from(range(len(block)))]
-        else:
-            records: list[Record] = block.records
-            self.records = [parsed(record) for record in records]
+        self.records = records_in(block)
         self._plan = plan
 
     def table(self, rows: Sequence[Row]) -> pa.Table:
@@ -118,16 +130,15 @@ class _ParsedText:
 class _ParsedArrow:
     """Records of Arrow. Only the columns that a reward reads are converted to Python values."""
 
-    def __init__(self, table: pa.Table, plan: Plan) -> None:
+    def __init__(self, block: Block, plan: Plan) -> None:
         taken = {
             plan.completions,
             *plan.exploded,
             *plan.reward_columns,
             *filter(None, [plan.group]),
         }
-        here = [name for name in table.column_names if name in taken]
-        self.records: list[dict[str, Any] | UnreadableRecord] = [*python_rows(table.select(here))]
-        self._table = table
+        self.records = records_in(block, taken)
+        self._table = block.table()
         self._plan = plan
 
     def table(self, rows: Sequence[Row]) -> pa.Table:

@@ -51,7 +51,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         _ = component.calling  # a reward that cannot be imported here is not the fault of a row
     parsed_blocks, found, rejected = _found(chunk, plan)
     rows = [row for block in found for row in block]
-    outcomes = _outcomes(plan.recipe, _arguments(rows, plan))
+    outcomes = outcomes_of(plan.recipe, _arguments(rows, plan))
     scores = [outcome for outcome in outcomes if isinstance(outcome, RowScore)]
     if len(scores) < len(rows):
         rejected += _rejected(chunk, plan, found, outcomes)
@@ -98,8 +98,15 @@ def _arguments(rows: Sequence[Row], plan: Plan) -> dict[str, list[Any]]:
     return {"completions": column_values(rows, plan.completions, plan.listed), **columns}
 
 
-def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcome]:
-    """The score of each row, or why it has none: a batch for which a reward raises is halved."""
+def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcome]:
+    r"""The score of each row, or why it has none: a batch for which a reward raises is halved.
+
+    >>> from plaudit.recipes import load
+    >>> texts, golds = [r"\boxed{4}", r"\boxed{5}"], ["4", {"not": "a gold"}]
+    >>> good, bad = outcomes_of(load("trl-math"), {"completions": texts, "solution": golds})
+    >>> good.total, type(bad).__name__
+    (1.0, 'TypeError')
+    """
     rows = len(arguments["completions"])
     if not rows:
         return []
@@ -114,7 +121,7 @@ def _outcomes(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcom
     return [
         outcome
         for part in (slice(half), slice(half, None))
-        for outcome in _outcomes(recipe, {name: v[part] for name, v in arguments.items()})
+        for outcome in outcomes_of(recipe, {name: v[part] for name, v in arguments.items()})
     ]
 
 

@@ -83,7 +83,7 @@ def score_table(
     """
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
-    with _stopping_on_system_errors():
+    with stopping_on_system_errors():
         folder_path = Path(out)
         files = find_inputs(inputs, folder_path)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
@@ -108,18 +108,25 @@ def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
 
 
 @contextmanager
-def _stopping_on_system_errors() -> Iterator[None]:
-    """Raise StoppedError when memory, descriptors or the like run out: the run can be resumed."""
+def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
+    """Raise StoppedError when memory, descriptors or the like run out; `hint` is what to do then.
+
+    >>> with stopping_on_system_errors("Try again."):
+    ...     raise MemoryError
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.StoppedError: there is too little memory. Try again.
+    """
     try:
         yield
     except MemoryError as error:
-        raise StoppedError(f"there is too little memory. {RESUME_HINT}") from error
+        raise StoppedError(f"there is too little memory. {hint}") from error
     except BrokenPipeError:
         raise  # nobody reads the output: the command line exits without a message
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         why = f"cannot continue: {error.strerror or error}{where}"
-        raise StoppedError(f"{why}. {RESUME_HINT}") from error
+        raise StoppedError(f"{why}. {hint}") from error
 
 
 def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
@@ -138,7 +145,12 @@ def check_numbers(**numbers: int | None) -> None:
 
 
 def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """The recipe, with other columns for some arguments."""
+    """The recipe with further columns, argument -> column; raises InputError where none takes one.
+
+    >>> from plaudit.recipes import load
+    >>> with_columns(load("trl-math"), {"solution": "answer"}).needs()
+    {'solution': 'answer'}
+    """
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:

@@ -101,9 +101,22 @@ class Progress:
     total: the input's size, in bytes or rows
     workers: how many score at once; None: unknown, so that the time left is reckoned from how much
         was scored in the time since the first of them began
+    bad: what to call the rows that are counted beside all rows
+
+    >>> import sys
+    >>> progress = Progress(sys.stdout, 100)
+    >>> progress.scored(rows=10, rejected=1, statuses={}, read=50)  # too soon for a line
+    >>> progress.close()
     """
 
-    def __init__(self, out: TextIO | None, total: int, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        out: TextIO | None,
+        total: int,
+        workers: int | None = None,
+        bad: str = "rejected",
+    ) -> None:
+        self._bad = bad
         self._out = out
         self._workers = workers
         self._worked = 0.0
@@ -164,7 +177,7 @@ class Progress:
         taken = self._worked / self._workers if self._worked and self._workers else seconds
         left = (self._total - self._read) * taken / read if read else 0.0
         facts = [f"{self._rows:,} rows", f"{rate:,.0f} rows/s", f"{_clock(left)} left"]
-        troubles = {**self._troubles, "rejected": self._rejected}
+        troubles = {**self._troubles, self._bad: self._rejected}
         return ", ".join(facts + [f"{name} {count:,}" for name, count in troubles.items() if count])
 
 

@@ -1,4 +1,4 @@
-"""A worker process: receives the plan, then chunks, and sends back a scored chunk for each.
+"""A worker process: receives some work and its plan, then chunks, and sends back each result.
 
 It is started by exec, so that it never sees the caller's `__main__`, threads or CUDA.
 """
@@ -7,7 +7,7 @@ import gc
 import os
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -15,16 +15,16 @@ from plaudit.processes import die_with_parent
 
 
 def main(descriptor: int, parent: int) -> None:
-    """Score chunks until the connection is closed, or the parent has ended."""
+    """Work on chunks until the connection is closed, or the parent has ended."""
     connection = Connection(descriptor)
     die_with_parent(parent)
     os.dup2(2, 1)  # what a reward prints is not output of the command
     try:
-        plan = connection.recv()
+        work, plan = connection.recv()
         set_up_worker(plan.limits)
         while True:
             chunk = connection.recv()
-            connection.send(scored_or_error(chunk, plan))
+            connection.send(result_or_error(work, chunk, plan))
     except (EOFError, OSError):
         return
 
@@ -73,14 +73,21 @@ def set_up_worker(limits: Mapping[str, Any]) -> None:
 
 
 def scored_or_error(chunk: Any, plan: Any) -> Any:
-    """The scored chunk, or what went wrong, as text: not every exception can be pickled.
+    """The scored chunk, or what went wrong, as text."""
+    from plaudit.scoring._score_chunk import score_chunk
+
+    return result_or_error(score_chunk, chunk, plan)
+
+
+def result_or_error(work: Callable[[Any, Any], Any], chunk: Any, plan: Any) -> Any:
+    """What the work makes of a chunk, or what went wrong, as text: not every exception can be
+    pickled.
 
     It catches `SystemExit` too: a reward that calls `sys.exit` must not look like a crash.
     """
     from plaudit.scoring._errors import describe
-    from plaudit.scoring._score_chunk import score_chunk
 
     try:
-        return score_chunk(chunk, plan)
+        return work(chunk, plan)
     except BaseException as error:
         return describe(error)
