@@ -17,6 +17,7 @@ from plaudit.judge import configure, warm_up
 from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
+    from plaudit.checking import check
     from plaudit.client import AsyncClient, Client
     from plaudit.recording import record
     from plaudit.scoring import score
@@ -27,6 +28,7 @@ __all__ = [
     "Score",
     "__version__",
     "async_reward",
+    "check",
     "configure",
     "explain",
     "record",
@@ -43,6 +45,7 @@ __version__ = "0.1.0"
 _LATER = {
     "AsyncClient": ("plaudit.client", "client"),
     "Client": ("plaudit.client", "client"),
+    "check": ("plaudit.checking", "score"),
     "record": ("plaudit.recording", "score"),
     "score": ("plaudit.scoring", "score"),
 }

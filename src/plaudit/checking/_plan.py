@@ -1,0 +1,256 @@
+"""The first rows of a table and a recipe in, and out comes what each row will be checked for."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from typing import Any
+
+from plaudit.checking._formats import FORMATS, Format, format_of
+from plaudit.recipes import Component, Recipe, guess, is_made_by_trainers
+from plaudit.scoring import (
+    PROMPTS,
+    Head,
+    InputError,
+    is_listed,
+    is_read_by,
+    judge_limits,
+)
+
+COMPLETIONS = ("completion", "completions")
+IMAGES = ("image", "images", "image_path", "image_paths", "image_file")
+CHOICES = ("choices", "options")
+SIZES = (("width", "height"), ("image_width", "image_height"))
+CONTEXTS = ("context", "passage")
+SAMPLE = 48  # rows on which formats are tried
+
+_REPEATED = 0.02  # share of the first rows with a prompt that is not new, from which on it counts
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A component that compares completions with a gold.
+
+    recipe: the component alone, without its gate and without a model that is asked
+    argument, column: what the reward calls the gold, and what the table calls it
+    format: how the reward wants an answer; None: nobody knows
+    pay: what a right answer gets, for a reward that does not say which answers are right
+    """
+
+    name: str
+    recipe: Recipe
+    argument: str
+    column: str
+    format: Format | None = None
+    pay: float | None = None
+
+    @property
+    def component(self) -> Component:
+        return self.recipe.components[0]
+
+    @property
+    def separator(self) -> str | None:
+        """What stands between the alternatives of one gold, if the reward is told so."""
+        found = self.component.params.get("separator")
+        return found if isinstance(found, str) else None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckPlan:
+    """What each row is checked for; it is sent to every worker.
+
+    files: the names of the inputs
+    completions: the column that a model wrote; "" if there is none
+    listed: whether a record counts for as many rows as it has completions: here it never does
+    groups: whether a record holds a list of completions
+    scored: whether the completions are scored, to compare those of one prompt
+    required: the columns that every row must have
+    prompts: the columns that make up a prompt, with its image; () if there is none
+    images: the columns with images; `own_images` are those that a reward opens
+    read: the columns that the recipe's comparisons read
+    comparisons: the components that compare with a gold
+    formats: the formats to try
+    limits: of the judge
+    """
+
+    files: tuple[str, ...]
+    completions: str
+    groups: bool
+    scored: bool
+    required: tuple[str, ...]
+    prompts: tuple[str, ...]
+    images: tuple[str, ...]
+    own_images: frozenset[str]
+    choices: tuple[str, ...]
+    sizes: tuple[tuple[str, str], ...]
+    read: tuple[str, ...]
+    comparisons: tuple[Comparison, ...]
+    formats: tuple[Format, ...]
+    limits: Mapping[str, float]
+    listed: bool = False
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """Every column that is looked at."""
+        sizes = (name for pair in self.sizes for name in pair)
+        named = (*self.required, *self.prompts, *self.images, *self.choices, *self.read)
+        return frozenset([self.completions, *named, *sizes])
+
+    @property
+    def rollouts(self) -> bool:
+        """Whether each row holds one completion, so that a prompt has many rows."""
+        return bool(self.completions) and not self.groups
+
+
+def make_plan(
+    heads: Sequence[Head],
+    recipe: Recipe,
+    completions: str | None,
+    group: str | None,
+    template: str | None,
+    skip: Sequence[str],
+) -> tuple[CheckPlan, list[dict[str, Any]], list[str]]:
+    """The plan, rows to try formats on, and notes on what will not be checked.
+
+    heads: the first rows of each file
+    """
+    column = completions or recipe.columns.get("completions")
+    for head in heads:
+        _check_columns(head, recipe, column, group)
+    names = list(dict.fromkeys(name for head in heads for name in head.columns))
+    column = column or next((name for name in COMPLETIONS if name in names), "")
+    rows = [row for head in heads for row in head.rows]
+    groups = any(is_listed(row.get(column)) for row in rows)
+    needs = recipe.needs()
+    own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] == "image_path")
+    images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGES if name in names)]))
+    prompts = _prompts(names, images, group)
+    comparisons, notes = _comparisons(recipe)
+    recipes = [comparison.recipe for comparison in comparisons]
+    if not prompts:
+        wanted = ", ".join(PROMPTS)
+        notes.append(
+            f"there is no column {wanted}: rows of one prompt were not compared (--group COLUMN)"
+        )
+    plan = CheckPlan(
+        files=("",),
+        completions=column,
+        groups=groups,
+        scored="suspicious_gold" not in skip
+        and bool(column and comparisons and (groups or _has_repeated(rows, prompts))),
+        required=tuple(dict.fromkeys(c for c in needs.values() if not is_made_by_trainers(c))),
+        prompts=prompts,
+        images=images,
+        own_images=own_images,
+        choices=_choices(recipe, names),
+        sizes=tuple(pair for pair in SIZES if {*pair} <= {*names}),
+        read=tuple(n for n in names if n != column and any(is_read_by(n, r) for r in recipes)),
+        comparisons=tuple(comparisons),
+        formats=FORMATS if template is None else (_template(template),),
+        limits=judge_limits(),
+    )
+    return plan, _sample(rows, comparisons), notes
+
+
+def _template(template: str) -> Format:
+    try:
+        return format_of(template)
+    except ValueError as error:
+        raise InputError(f"--template: {error}") from error
+
+
+def _check_columns(head: Head, recipe: Recipe, completions: str | None, group: str | None) -> None:
+    try:
+        recipe.check(head.columns, completions=False)
+    except ValueError as error:
+        raise InputError(f"{head.name}: {error}") from error
+    for option, name in (("--completions", completions), ("--group", group)):
+        if name is not None and name not in head.columns:
+            there_are = ", ".join(head.columns)
+            raise InputError(
+                f"{head.name} has no column {name} ({option}); its columns are {there_are}"
+            )
+
+
+def _prompts(names: Sequence[str], images: Sequence[str], group: str | None) -> tuple[str, ...]:
+    """All that tells one prompt from another: its texts, and its image."""
+    if group is not None:
+        return (group,)
+    found = [name for name in PROMPTS if name in names]
+    beside = [name for name in (*CONTEXTS, *images) if name in names]
+    return (*found, *beside) if found else ()
+
+
+def _choices(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
+    mapped = recipe.columns.get("choices", CHOICES[0])
+    return tuple(name for name in dict.fromkeys([mapped, *CHOICES]) if name in names)
+
+
+def _has_repeated(rows: Sequence[Mapping[str, Any]], prompts: Sequence[str]) -> bool:
+    """Whether the first rows look like several completions of one prompt."""
+    keys = [key for row in rows if (key := prompt_key(row, prompts))]
+    repeated = sum(count for count in Counter(keys).values() if count > 1)
+    return repeated > _REPEATED * len(keys)
+
+
+def prompt_key(row: Mapping[str, Any], prompts: Sequence[str]) -> str:
+    """A text that is the same for rows of the same prompt; "" where a row has no prompt.
+
+    >>> prompt_key({"question": "2 + 2?", "image": None}, ["question", "image"])
+    '["2 + 2?", null]'
+    >>> prompt_key({"question": " "}, ["question"])
+    ''
+    """
+    values = [row.get(name) for name in prompts]
+    if not values or values[0] is None or values[0] in ("", []):
+        return ""
+    if isinstance(values[0], str) and not values[0].strip():
+        return ""
+    return as_json(values)
+
+
+def as_json(value: Any) -> str:
+    """A text that is the same for equal values; of bytes, such as an image, their digest.
+
+    >>> as_json({"b": 1, "a": b"image"})
+    '{"a": "1007cf711470c986", "b": 1}'
+    """
+    return json.dumps(value, sort_keys=True, default=_stand_in)
+
+
+def _stand_in(value: Any) -> str:
+    return blake2b(value, digest_size=8).hexdigest() if isinstance(value, bytes) else repr(value)
+
+
+def _comparisons(recipe: Recipe) -> tuple[list[Comparison], list[str]]:
+    found, notes = [], []
+    for component in recipe.components:
+        needs = component.needs(recipe.columns)
+        # A column that is mapped and not needed may be for a log: it decides nothing.
+        calling = component.calling
+        argument = guess("solution", needs if calling.takes_any else calling.needed)
+        if argument is None:
+            notes.append(f"{component.name} reads no gold")
+        elif component.params.get("accu_reward_method") == "llm":
+            notes.append(f"{component.name} asks a model, so its golds were not compared")
+        else:
+            found.append(_comparison(component, recipe, argument, needs[argument]))
+    return found, notes
+
+
+def _comparison(component: Component, recipe: Recipe, argument: str, column: str) -> Comparison:
+    params = {name: value for name, value in component.params.items() if name != "grader"}
+    alone = replace(component, gate=None, params=params)
+    columns = {a: c for a, c in recipe.columns.items() if alone.takes(a)}
+    return Comparison(component.name, Recipe("check", (alone,), columns), argument, column)
+
+
+def _sample(
+    rows: Sequence[dict[str, Any]], comparisons: Sequence[Comparison]
+) -> list[dict[str, Any]]:
+    """Rows with a gold, evenly from the first ones."""
+    columns = [comparison.column for comparison in comparisons]
+    filled = [row for row in rows if all(row.get(name) not in (None, "") for name in columns)]
+    step = max(1, len(filled) // SAMPLE)
+    return filled[::step][:SAMPLE]
