@@ -124,7 +124,7 @@ wheel: $(READY)
 	@$(BIN)/python -m pip wheel --quiet --quiet --no-deps --wheel-dir build/wheel .
 	@$(PYTHON) -m venv --clear build/wheel/venv
 	@build/wheel/venv/bin/pip install --quiet --quiet "$$(echo build/wheel/*.whl)[antlr4-13]"
-	@$(BIN)/python tests/check_wheel.py build/wheel/*.whl build/wheel/venv
+	@$(BIN)/python tools/check_wheel.py build/wheel/*.whl build/wheel/venv
 
 clean:
 	@rm -rf .venv .venv-* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage build dist

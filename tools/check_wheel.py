@@ -1,6 +1,6 @@
 """Try a wheel in an environment that has it and nothing else: `make wheel` runs this.
 
-python tests/check_wheel.py build/wheel/plaudit-0.1.0-py3-none-any.whl build/wheel/venv
+python tools/check_wheel.py build/wheel/plaudit-0.1.0-py3-none-any.whl build/wheel/venv
 """
 
 import re
