@@ -218,6 +218,7 @@ def test_overwriting_removes_the_report_and_nothing_else(tmp_path, rows, recipe,
     score_table([file], recipe, tmp_path / "out")
     before = content(tmp_path / "out")
     assert main(["report", str(tmp_path / "out")]) == 0
+    assert main(["report", str(tmp_path / "out"), str(tmp_path / "out")]) == 0
     for name in kept:
         (tmp_path / "out" / "_report" / name).write_text("mine")
     score_table([file], recipe, tmp_path / "out", overwrite=True)

@@ -38,10 +38,10 @@ WRITTEN = (
     *("_run.json", "_rejected.jsonl"),
     *("run.json", "rejected.jsonl"),
 )
-REPORTS = ("_report", "report")
+REPORTS = ("_report/against-*", "_report", "report")
 PAGE = (
     *("index.html", "total.png", "component-*.png", "groups.png"),
-    *("at-k.png", "length.png", "correlation.png", "statuses.png"),
+    *("at-k.png", "length.png", "correlation.png", "statuses.png", "steps-*.png"),
 )
 
 
@@ -96,8 +96,9 @@ class OutputFolder:
             for file in self.path.glob(pattern):
                 file.unlink()
         for report in REPORTS:
-            with suppress(OSError):  # it is not there, or holds something else
-                (self.path / report).rmdir()
+            for folder in self.path.glob(report):
+                with suppress(OSError):  # it holds something else
+                    folder.rmdir()
 
     def _begin_or_resume(self) -> None:
         """Begin a run here, or resume the one that is here, if it is the same."""
