@@ -1,0 +1,108 @@
+"""A recipe and hostile texts in; out comes whether its time passes a limit, or grows too fast."""
+
+import math
+from dataclasses import dataclass
+
+from plaudit.audit._cases import Case
+from plaudit.audit._process import Hung, Paid, Raised
+from plaudit.audit._scorer import Scorer
+from plaudit.audit._table import Table
+from plaudit.audit.attacks import HOSTILE, RAISES
+from plaudit.recipes import Recipe
+
+SHORT, SHORT_SECONDS = 1000, 2.0
+LONG, LONG_SECONDS = 100_000, 5.0
+SMALL, LARGE, EXPONENT = 10_000, 80_000, 1.7
+_WORTH = 0.08  # seconds for a large text, below which nobody minds how it grows
+_SLOW = 0.5  # seconds for an honest answer, above which texts are not what makes a reward slow
+_SHORT_SIZES = (40, 950)
+
+
+@dataclass(frozen=True)
+class CostFound:
+    """What was measured.
+
+    attack: the kind of text on which a limit was passed; "" where none was
+    """
+
+    attack: str = ""
+    text: str = ""
+    why: str = ""
+    kind: str = "cost"
+    skipped: tuple[str, ...] = ()
+
+
+def cost_of(recipe: Recipe, table: Table, case: Case) -> CostFound:
+    """The first text on which a recipe takes too long; nothing where there is none."""
+    with Scorer(recipe, table.rows, table.as_messages) as scorer:
+        honest = case.full(case.answer)
+        scorer.timed((case.place, honest), 60.0)  # imports and caches are not the text's fault
+        base = scorer.timed((case.place, honest + " "), 30.0)
+        if not isinstance(base, Paid) or base.seconds > _SLOW:
+            return CostFound(skipped=("an honest answer is slow already",))
+        return _short(scorer, case) or _long(scorer, case) or CostFound()
+
+
+def _short(scorer: Scorer, case: Case) -> CostFound | None:
+    texts = [
+        (hostile.__name__, text)
+        for hostile in HOSTILE
+        for size in _SHORT_SIZES
+        for _, text in hostile(case, size)
+        if len(text) < SHORT
+    ]
+    for start in range(0, len(texts), 64):
+        some = texts[start : start + 64]
+        outcome = scorer.batch_timed([(case.place, text) for _, text in some], 4 * SHORT_SECONDS)
+        if isinstance(outcome, Paid) and outcome.seconds <= SHORT_SECONDS:
+            continue
+        for name, text in some:
+            alone = scorer.timed((case.place, text), 5 * SHORT_SECONDS)
+            if isinstance(alone, Raised):
+                return CostFound(name, text, f"It raised {alone.message}", RAISES)
+            if isinstance(alone, Hung) or alone.seconds > SHORT_SECONDS:
+                size = len(text)
+                why = f"It takes more than {SHORT_SECONDS:g} s for a text of {size} characters."
+                return CostFound(name, text, why)
+    return None
+
+
+def _long(scorer: Scorer, case: Case) -> CostFound | None:
+    for hostile in HOSTILE:
+        large = dict(hostile(case, LARGE))
+        small = dict(hostile(case, SMALL))
+        for variant, text in large.items():
+            found = _grown(scorer, case.place, small[variant], text)
+            if found:
+                return CostFound(hostile.__name__, text, *found)
+    return None
+
+
+def _grown(scorer: Scorer, place: int, small: str, large: str) -> tuple[str, str] | None:
+    """Why a text is too dear, and the class of that; None where it is not."""
+    first = scorer.timed((place, large), 4 * LONG_SECONDS)
+    if isinstance(first, Raised):
+        return f"It raised {first.message}", RAISES
+    if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
+        return f"It takes more than {LONG_SECONDS:g} s for {LONG:,} characters.", "cost"
+    if first.seconds < _WORTH:
+        return None
+    at_large = _least(scorer, place, large, 2)
+    at_small = _least(scorer, place, small, 3)
+    exponent = math.log(at_large / at_small, LARGE / SMALL)
+    if exponent <= EXPONENT or at_large < _WORTH:
+        return None
+    return (
+        f"Its time grows faster than the text, with an exponent above {EXPONENT} between "
+        f"{SMALL:,} and {LARGE:,} characters.",
+        "cost",
+    )
+
+
+def _least(scorer: Scorer, place: int, text: str, times: int) -> float:
+    """The shortest of some measurements; a space more each time, for those who remember texts."""
+    taken = []
+    for n in range(times):
+        outcome = scorer.timed((place, text + " " * (n + 1)), 8 * LONG_SECONDS)
+        taken.append(outcome.seconds if isinstance(outcome, Paid) else 8 * LONG_SECONDS)
+    return max(min(taken), 1e-6)
