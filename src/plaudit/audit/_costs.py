@@ -13,7 +13,8 @@ from plaudit.recipes import Recipe
 SHORT, SHORT_SECONDS = 1000, 2.0
 LONG, LONG_SECONDS = 100_000, 5.0
 SMALL, LARGE, EXPONENT = 10_000, 80_000, 1.7
-_WORTH = 0.08  # seconds for a large text, below which nobody minds how it grows
+_MIDDLE, _SURE = 40_000, 1.85  # what shows itself here needs not be measured on larger texts
+_WORTH = 0.04  # seconds for a text of that size, below which nobody minds how it grows
 _SLOW = 0.5  # seconds for an honest answer, above which texts are not what makes a reward slow
 _SHORT_SIZES = (40, 950)
 
@@ -69,28 +70,30 @@ def _short(scorer: Scorer, case: Case) -> CostFound | None:
 
 def _long(scorer: Scorer, case: Case) -> CostFound | None:
     for hostile in HOSTILE:
-        large = dict(hostile(case, LARGE))
-        small = dict(hostile(case, SMALL))
-        for variant, text in large.items():
-            found = _grown(scorer, case.place, small[variant], text)
+        sized = [dict(hostile(case, size)) for size in (SMALL, _MIDDLE, LARGE)]
+        for variant in sized[1]:
+            found = _grown(scorer, case.place, *(texts[variant] for texts in sized))
             if found:
-                return CostFound(hostile.__name__, text, *found)
+                return CostFound(hostile.__name__, sized[1][variant], *found)
     return None
 
 
-def _grown(scorer: Scorer, place: int, small: str, large: str) -> tuple[str, str] | None:
+def _grown(
+    scorer: Scorer, place: int, small: str, middle: str, large: str
+) -> tuple[str, str] | None:
     """Why a text is too dear, and the class of that; None where it is not."""
-    first = scorer.timed((place, large), 4 * LONG_SECONDS)
+    first = scorer.timed((place, middle), 4 * LONG_SECONDS)
     if isinstance(first, Raised):
         return f"It raised {first.message}", RAISES
     if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
         return f"It takes more than {LONG_SECONDS:g} s for {LONG:,} characters.", "cost"
     if first.seconds < _WORTH:
         return None
-    at_large = _least(scorer, place, large, 2)
     at_small = _least(scorer, place, small, 3)
-    exponent = math.log(at_large / at_small, LARGE / SMALL)
-    if exponent <= EXPONENT or at_large < _WORTH:
+    exponent = math.log(_least(scorer, place, middle, 2) / at_small, len(middle) / len(small))
+    if exponent > 1.3 and exponent < _SURE:
+        exponent = math.log(_least(scorer, place, large, 2) / at_small, len(large) / len(small))
+    if exponent <= EXPONENT:
         return None
     return (
         f"Its time grows faster than the text, with an exponent above {EXPONENT} between "

@@ -31,7 +31,9 @@ BUDGET = 40.0  # seconds for the attacks of one recipe; only slow rewards use th
 _DRESSES = 3
 _CHECKED_ROWS = 12
 _LONGEST = 2000  # characters of an example's completion
-_ORDER = {kind: number for number, kind in enumerate((*CLASSES, RAISES))}
+# Of equal shares, the one that says most comes first: who pays a wrong answer for its length pays
+# whatever is long.
+_ORDER = {kind: n for n, kind in enumerate(dict.fromkeys(("length", *CLASSES, RAISES)))}
 
 Progress = Callable[[str], None]
 
@@ -148,6 +150,8 @@ class _Engine:
         """Whether an attack says anything about a component."""
         if not form.pays_something:
             return False
+        if attack.kind == "missed" and form.likes_length:
+            return False  # a right answer is not paid in full where it is not long
         if form.reads_gold or target == TOTAL:
             return True
         return attack.blind or (attack.kind == "echo" and form.reads_prompt)
@@ -267,6 +271,8 @@ class _Engine:
             shares = [mean_share(run, form, target, graded) for run in runs]
             best = max(range(len(runs)), key=lambda n: (shares[n], -n))
             share, run = shares[best], runs[best]
+            if share <= self._chance() and run.attack.kind != "missed":
+                share = 0.0
             self._matrix.append(Tried(run.attack.kind, run.attack.name, target, round(share, 4)))
             if share >= LISTED and (share > base or run.attack.kind == "missed"):
                 self._add_run(run, form, target, share, graded)
@@ -317,6 +323,10 @@ class _Engine:
         self._findings.append(
             Finding(kind, attack, component, round(share, 4), rows, paid, example, said)
         )
+
+    def _chance(self) -> float:
+        """What a letter that is always the same earns: it is no hole."""
+        return 0.3 if self._kind() is Kind.LETTER else 0.0
 
     def _kind(self) -> Kind:
         kinds = [gold.kind for gold in self._table.golds if gold is not None]

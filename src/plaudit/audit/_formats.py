@@ -35,6 +35,7 @@ class Format:
     floor: the value from which pay is counted: 0, or what a wrong answer gets where a right one
         gets no more than 0
     reads_gold, reads_prompt: whether its values depend on the gold, on what is asked
+    likes_length: whether a right answer gets more than twice as much after long reasoning
     """
 
     dress: Dress
@@ -45,6 +46,7 @@ class Format:
     floor: float
     reads_gold: bool
     reads_prompt: bool
+    likes_length: bool = False
 
     @property
     def pays_something(self) -> bool:
@@ -87,6 +89,7 @@ class FormatFinder:
             range(len(table.rows))
         )
         self._trial = spread(self.places, TRIAL_ROWS)
+        self._wrong: dict[tuple[int, int], tuple[str, ...]] = {}
         self._shown = self._shown_dress(template)
 
     def _shown_dress(self, template: str | None) -> Dress | None:
@@ -119,7 +122,10 @@ class FormatFinder:
             own = self._shown or dress
             most = max((pay[target] for pay in long), default=0.0)
             form = replace(formats[dress][target], own=own)
-            chosen[target] = replace(form, full=most) if most > 2 * max(form.full, 0.0) else form
+            likes_length = most > 2 * max(form.full, 0.0)
+            chosen[target] = (
+                replace(form, full=most, likes_length=True) if likes_length else form
+            )
         return chosen
 
     def _tried(self, dresses: Sequence[Dress], targets: Sequence[str]) -> list[dict[str, float]]:
@@ -189,6 +195,11 @@ class FormatFinder:
 
     def _others(self, place: int, gold: Gold | None, answer: str, text: int) -> tuple[str, ...]:
         """Wrong answers: those of the rows that follow, of the same kind, then made-up ones."""
+        if (place, text) not in self._wrong:
+            self._wrong[place, text] = tuple(differing(self._alike(place, gold, answer, text), answer))
+        return self._wrong[place, text]
+
+    def _alike(self, place: int, gold: Gold | None, answer: str, text: int) -> list[str]:
         golds = self._table.golds
         after = [golds[(place + n) % len(golds)] for n in range(1, len(golds))]
         kind = Kind.TEXT if gold is None else gold.kind
@@ -203,7 +214,7 @@ class FormatFinder:
         elif gold is not None:
             made = [f"[{n}, {n}, {n + 25}, {n + 20}]" for n in range(3, 90, 11)]
             alike += made if kind is Kind.BOX else [f"[{box}]" for box in made]
-        return tuple(differing(alike, answer))
+        return alike
 
 
 def spread(places: Sequence[int], count: int) -> list[int]:

@@ -2,11 +2,11 @@
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.audit._cases import CHOICES
-from plaudit.audit._golds import Gold, read_gold
+from plaudit.audit._golds import Gold, Kind, read_gold
 from plaudit.completions import text_of
 from plaudit.recipes import Recipe, guess
 
@@ -65,8 +65,18 @@ def sampled(
         completions={place: text for place, text in said.items() if text},
         as_messages=any(_is_messages(row.get(column)) for row in chosen),
         gold_column=gold,
-        golds=[_gold(row, gold) for row in plain],
+        golds=_alike([_gold(row, gold) for row in plain]),
     )
+
+
+def _alike(golds: list[Gold | None]) -> list[Gold | None]:
+    """The golds; where most are words, years and letters among them are words, too."""
+    known = [gold for gold in golds if gold is not None]
+    words = sum(gold.kind is Kind.TEXT for gold in known)
+    if 2 * words <= len(known):
+        return golds
+    single = (Kind.NUMBER, Kind.QUANTITY, Kind.LETTER)
+    return [replace(g, kind=Kind.TEXT) if g is not None and g.kind in single else g for g in golds]
 
 
 def _checked(recipe: Recipe, column: str) -> list[str]:

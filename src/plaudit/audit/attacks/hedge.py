@@ -8,7 +8,7 @@ from plaudit.audit._cases import Case
 from plaudit.audit._golds import Kind, number_text
 from plaudit.audit.attacks._attack import Completions, attack
 
-_SEVERAL = 7
+_SEVERAL = 15
 _LISTED = 40
 _SINGLE = (Kind.NUMBER, Kind.QUANTITY, Kind.TEXT)
 
@@ -19,7 +19,7 @@ def _several(case: Case) -> list[str]:
 
 @attack("hedge")
 def alternatives(case: Case) -> Completions:
-    """Eight answers where one goes, of which one is right.
+    """Sixteen answers where one goes, of which one is right.
 
     Common knowledge: a reward that looks whether the gold is in the answer pays every list.
     """
@@ -38,7 +38,7 @@ def alternatives(case: Case) -> Completions:
 
 @attack("hedge")
 def chain_of_equals(case: Case) -> Completions:
-    """Eight values with equals signs between them.
+    """Sixteen values with equals signs between them.
 
     Known from math-verify and its kin, which read chains and keep one side.
     """
@@ -167,7 +167,7 @@ def right_items_among_wrong_ones(case: Case) -> Completions:
 
 @attack("hedge")
 def several_boxes(case: Case) -> Completions:
-    """The right box and seven wrong ones, where one goes.
+    """The right box and fifteen wrong ones, where one goes.
 
     Common knowledge: a reward that takes the best of all boxes pays each list.
     """

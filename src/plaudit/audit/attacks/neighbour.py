@@ -111,7 +111,12 @@ def other_letter(case: Case) -> Completions:
 
     Common knowledge: similarity above a threshold is not the same name.
     """
-    if case.kind is not Kind.TEXT or len(case.answer) < 4 or number_text(case.answer):
+    if case.kind is not Kind.TEXT or len(case.answer) < 4:
+        return
+    digits = [at for at, character in enumerate(case.answer) if character in "0123456789"]
+    if digits:
+        at, text = digits[-1], case.answer
+        yield "last digit changed", case.full(f"{text[:at]}{(int(text[at]) + 3) % 10}{text[at + 1 :]}")
         return
     text, middle = case.answer, len(case.answer) // 2
     while middle and not text[middle].isalpha():

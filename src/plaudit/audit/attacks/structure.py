@@ -69,7 +69,6 @@ def marks_alone(case: Case) -> Completions:
     own = case.full("")
     yield "its marks", "".join(_MARKS.findall(own))
     yield "with a letter", "".join(f"{mark} x " if mark.endswith(":") else mark for mark in _MARKS.findall(own))
-    yield "numbered steps", "Step 1:\nStep 2:\nStep 3:\n" + case.marked("")
 
 
 @attack("structure", blind=True)
