@@ -123,6 +123,7 @@ class _Engine:
                 f"{reach.variants} of its variants"
             )
         dresses = list(dict.fromkeys(form.dress for form in self.formats.values()))[:_DRESSES]
+        late: dict[str, dict[str, None]] = {}
         plan = [(attack, dress) for attack in self._attacks for dress in dresses]
         for number, (attack, dress) in enumerate(plan, 1):
             forms = {t: f for t, f in self.formats.items() if f.dress == dress}
@@ -130,10 +131,12 @@ class _Engine:
             if not wanted:
                 continue
             if time.monotonic() > end:
-                self._skipped.append(f"{attack.kind}: {attack.name} was not tried: no time left")
+                late.setdefault(attack.kind, {})[attack.name] = None
                 continue
             self._progress(f"attack {number} of {len(plan)}: {attack.name}")
             self._play(attack, wanted, reach)
+        for kind, names in late.items():
+            self._skipped.append(f"{kind}: not tried, since no time was left: {', '.join(names)}")
 
     def _play(self, attack: Attack, wanted: Mapping[str, Format], reach: Reach) -> None:
         groups: dict[Dress, dict[str, Format]] = {}

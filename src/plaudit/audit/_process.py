@@ -21,8 +21,8 @@ from plaudit.recipes import Recipe
 
 WORKER = "plaudit.audit._worker"
 TOTAL = "total"
-DEADLINE = 20.0  # seconds for a batch of ordinary texts
-_START = 120.0  # seconds more for the first batch, in which the rewards' modules are imported
+DEADLINE = 10.0  # seconds for a batch of ordinary texts
+_START = 180.0  # seconds until the rewards' modules are imported
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,6 @@ class RewardProcess:
         self._environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
-        self._is_new = True
 
     def score(
         self,
@@ -91,14 +90,12 @@ class RewardProcess:
         try:
             connection = self._started()
             connection.send((list(completions), dict(columns), in_thread))
-            limit = deadline + (_START if self._is_new else 0.0)
-            if not connection.poll(limit):
-                return self._hung(limit)
+            if not connection.poll(deadline):
+                return self._hung(deadline)
             answer = connection.recv()
         except (EOFError, OSError):
             self.close()
             return Hung(0.0, died=True)
-        self._is_new = False
         if answer[0] == "raised":
             return Raised(answer[1], answer[2])
         _, rows, wall, cpu = answer
@@ -131,7 +128,9 @@ class RewardProcess:
             unless_started.pop_all()
         self._connection = Connection(here.detach())
         self._connection.send(self._recipe)
-        self._is_new = True
+        if not self._connection.poll(_START):
+            raise OSError("the rewards' modules take too long to import")
+        self._connection.recv()
         return self._connection
 
     def _hung(self, wall: float) -> Hung:

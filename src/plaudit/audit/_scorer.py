@@ -14,8 +14,8 @@ Item = tuple[int, str]
 Result = Pay | Raised | Hung
 
 _MOST, _MOST_CHARACTERS = 256, 1_000_000
-_ALONE = 4.0  # seconds for one completion, after a batch was not done in time
-_MOST_HANGS = 4
+_ALONE = 3.0  # seconds for one completion, after a batch was not done in time
+_MOST_HANGS = 3  # after which batches that hang are not taken apart any more
 UNTRIED = Hung(-1.0)  # what was not scored any more, after too many hangs
 
 
@@ -118,10 +118,10 @@ class Scorer:
 
     def _one_by_one(self, items: list[Item], way: Mapping[str, bool]) -> list[Result]:
         """Results up to the completion that hangs; the rest is tried again as a batch."""
+        if self.hangs >= _MOST_HANGS:
+            return [UNTRIED] * len(items)
         found: list[Result] = []
         for number, item in enumerate(items):
-            if self.hangs >= _MOST_HANGS:
-                return [*found, *[UNTRIED] * (len(items) - len(found))]
             outcome = self._scored([item], way, _ALONE + 4 * self.seconds_each)
             found.append(outcome.pays[0] if isinstance(outcome, Paid) else outcome)
             if isinstance(outcome, Hung):
@@ -143,8 +143,13 @@ class Scorer:
             completions,
             self._columns(items),
             in_thread=way.get("in_thread", False),
-            deadline=deadline or max(DEADLINE, 10 * self.seconds_each * len(items)),
+            deadline=deadline or self._deadline(len(items)),
         )
+
+    def _deadline(self, count: int) -> float:
+        """Seconds for a batch: fewer once something hung, so that hangs do not add up."""
+        usual = DEADLINE if not self.hangs else _ALONE
+        return max(usual, 10 * self.seconds_each * count)
 
     def _columns(self, items: Sequence[Item]) -> dict[str, list[Any]]:
         columns = {name: [self._rows[p].get(name) for p, _ in items] for name in self._names}
