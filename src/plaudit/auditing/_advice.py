@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from plaudit.audit._golds import Kind
+from plaudit.auditing._golds import Kind
 
 _OWN_ANSWER = "answers.answer_reward (preset math)"
 _REPLACEMENT: Mapping[Kind, str] = {

@@ -2,9 +2,9 @@ r"""`structure`: the form that is paid for, with nothing in it."""
 
 import re
 
-from plaudit.audit._cases import Case
-from plaudit.audit._golds import Kind
-from plaudit.audit.attacks._attack import Completions, attack
+from plaudit.auditing._cases import Case
+from plaudit.auditing._golds import Kind
+from plaudit.auditing.attacks._attack import Completions, attack
 
 _MARKS = re.compile(
     r"</?\w+>|\\boxed\{|\\\[|\\\]|####|```\w*|^[A-Z][a-z]+(?: \w+)?:|\n|[$}]", re.MULTILINE

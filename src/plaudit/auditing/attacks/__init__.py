@@ -3,7 +3,7 @@
 `cost` and `unstable` are measured in other ways: their files have the texts and the checks.
 """
 
-from plaudit.audit.attacks import (
+from plaudit.auditing.attacks import (
     echo,
     empty,
     hedge,
@@ -15,9 +15,9 @@ from plaudit.audit.attacks import (
     structure,
     stuffing,
 )
-from plaudit.audit.attacks._attack import CLASSES, RAISES, Attack, Completions, attack
-from plaudit.audit.attacks.cost import HOSTILE
-from plaudit.audit.attacks.unstable import CHECKS
+from plaudit.auditing.attacks._attack import CLASSES, RAISES, Attack, Completions, attack
+from plaudit.auditing.attacks.cost import HOSTILE
+from plaudit.auditing.attacks.unstable import CHECKS
 
 __all__ = [
     "ATTACKS",

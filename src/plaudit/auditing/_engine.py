@@ -4,15 +4,15 @@ import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from plaudit.audit._advice import advice
-from plaudit.audit._cases import Case
-from plaudit.audit._costs import CostFound, cost_of
-from plaudit.audit._dresses import Dress
-from plaudit.audit._findings import LISTED, Audit, Example, Finding, Tried
-from plaudit.audit._formats import Format, FormatFinder, spread, value_of
-from plaudit.audit._golds import Kind
-from plaudit.audit._process import TOTAL, Hung, Pay, Raised
-from plaudit.audit._runs import (
+from plaudit.auditing._advice import advice
+from plaudit.auditing._cases import Case
+from plaudit.auditing._costs import CostFound, cost_of
+from plaudit.auditing._dresses import Dress
+from plaudit.auditing._findings import LISTED, Audit, Example, Finding, Tried
+from plaudit.auditing._formats import Format, FormatFinder, spread, value_of
+from plaudit.auditing._golds import Kind
+from plaudit.auditing._process import TOTAL, Hung, Pay, Raised
+from plaudit.auditing._runs import (
     Reach,
     Run,
     is_graded,
@@ -21,10 +21,10 @@ from plaudit.audit._runs import (
     row_share,
     run_attack,
 )
-from plaudit.audit._scorer import Item, Result, Scorer
-from plaudit.audit._sources import constants_of, lengths_in, tags_in, texts_in
-from plaudit.audit._table import Table
-from plaudit.audit.attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
+from plaudit.auditing._scorer import Item, Result, Scorer
+from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
+from plaudit.auditing._table import Table
+from plaudit.auditing.attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
 from plaudit.recipes import Recipe
 
 BUDGET = 40.0  # seconds for the attacks of one recipe; only slow rewards use them up

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.audit._process import DEADLINE, Hung, Outcome, Paid, Pay, Raised, RewardProcess
+from plaudit.auditing._process import DEADLINE, Hung, Outcome, Paid, Pay, Raised, RewardProcess
 from plaudit.recipes import Recipe
 
 Item = tuple[int, str]

@@ -13,13 +13,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
+from plaudit.auditing._waiting import waiting_seconds
 from plaudit.processes import start_python
 from plaudit.recipes import Recipe
 
-WORKER = "plaudit.audit._worker"
+WORKER = "plaudit.auditing._worker"
 TOTAL = "total"
 DEADLINE = 10.0  # seconds for a batch of ordinary texts
 _START = 180.0  # seconds until the rewards' modules are imported
@@ -40,7 +40,7 @@ class Pay:
 
 @dataclass(frozen=True)
 class Paid:
-    """The pays of a batch, and how long it took."""
+    """The pays of a batch, and how long it took, without waiting for a processor."""
 
     pays: Sequence[Pay]
     seconds: float = 0.0
@@ -58,7 +58,7 @@ class Raised:
 class Hung:
     """A batch that was not done in time, or that ended the process.
 
-    seconds: how long it ran; processor time where it used the processor
+    seconds: how long it ran, without the time in which the machine was busy with others
     died: whether it ended the process
     """
 
@@ -89,17 +89,18 @@ class RewardProcess:
         """The pays of a batch, or how it failed."""
         try:
             connection = self._started()
+            waited = self._waited()
             connection.send((list(completions), dict(columns), in_thread))
             if not connection.poll(deadline):
-                return self._hung(deadline)
+                return self._hung(deadline - (self._waited() - waited))
             answer = connection.recv()
         except (EOFError, OSError):
             self.close()
             return Hung(0.0, died=True)
         if answer[0] == "raised":
             return Raised(answer[1], answer[2])
-        _, rows, wall, cpu = answer
-        return Paid([self._pay(total, scores) for total, scores in rows], busy_seconds(wall, cpu))
+        _, rows, seconds = answer
+        return Paid([self._pay(total, scores) for total, scores in rows], seconds)
 
     def _pay(self, total: float | None, scores: list[tuple[float | None, str, str]]) -> Pay:
         names = [component.name for component in self._recipe.components]
@@ -133,19 +134,12 @@ class RewardProcess:
         self._connection.recv()
         return self._connection
 
-    def _hung(self, wall: float) -> Hung:
-        seconds = busy_seconds(wall, self._cpu_seconds())
+    def _hung(self, seconds: float) -> Hung:
         self.close()
         return Hung(seconds)
 
-    def _cpu_seconds(self) -> float:
-        assert self._process is not None
-        try:
-            said = Path(f"/proc/{self._process.pid}/stat").read_text()
-        except OSError:  # not Linux
-            return 0.0
-        fields = said.rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    def _waited(self) -> float:
+        return 0.0 if self._process is None else waiting_seconds(str(self._process.pid))
 
     def close(self) -> None:
         """End the process, and what it started."""
@@ -165,11 +159,3 @@ class RewardProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-
-def busy_seconds(wall: float, cpu: float) -> float:
-    """Processor time, which a busy machine does not stretch; the clock's for who waits elsewhere.
-
-    >>> busy_seconds(4.0, 1.5), busy_seconds(4.0, 0.01)
-    (1.5, 4.0)
-    """
-    return cpu if cpu >= 0.15 * wall else wall

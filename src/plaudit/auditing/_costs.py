@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
-from plaudit.audit._cases import Case
-from plaudit.audit._process import Hung, Paid, Raised
-from plaudit.audit._scorer import Scorer
-from plaudit.audit._table import Table
-from plaudit.audit.attacks import HOSTILE, RAISES
+from plaudit.auditing._cases import Case
+from plaudit.auditing._process import Hung, Paid, Raised
+from plaudit.auditing._scorer import Scorer
+from plaudit.auditing._table import Table
+from plaudit.auditing.attacks import HOSTILE, RAISES
 from plaudit.recipes import Recipe
 
 SHORT, SHORT_SECONDS = 1000, 2.0
@@ -38,8 +38,7 @@ def cost_of(recipe: Recipe, table: Table, case: Case) -> CostFound:
     with Scorer(recipe, table.rows, table.as_messages) as scorer:
         honest = case.full(case.answer)
         scorer.timed((case.place, honest), 60.0)  # imports and caches are not the text's fault
-        base = scorer.timed((case.place, honest + " "), 30.0)
-        if not isinstance(base, Paid) or base.seconds > _SLOW:
+        if _least(scorer, case.place, honest, 3) > _SLOW:
             return CostFound(skipped=("an honest answer is slow already",))
         return _short(scorer, case) or _long(scorer, case) or CostFound()
 
@@ -58,14 +57,20 @@ def _short(scorer: Scorer, case: Case) -> CostFound | None:
         if isinstance(outcome, Paid) and outcome.seconds <= SHORT_SECONDS:
             continue
         for name, text in some:
-            alone = scorer.timed((case.place, text), 5 * SHORT_SECONDS)
+            alone = scorer.timed((case.place, text), 4 * SHORT_SECONDS)
             if isinstance(alone, Raised):
                 return CostFound(name, text, f"It raised {alone.message}", RAISES)
-            if isinstance(alone, Hung) or alone.seconds > SHORT_SECONDS:
+            if alone.seconds > SHORT_SECONDS and _slow_again(scorer, (case.place, text)):
                 size = len(text)
                 why = f"It takes more than {SHORT_SECONDS:g} s for a text of {size} characters."
                 return CostFound(name, text, why)
     return None
+
+
+def _slow_again(scorer: Scorer, item: tuple[int, str]) -> bool:
+    """Whether a short text takes too long a second time, too, with more time to show it."""
+    again = scorer.timed(item, 8 * SHORT_SECONDS)
+    return not isinstance(again, Raised) and again.seconds > SHORT_SECONDS
 
 
 def _long(scorer: Scorer, case: Case) -> CostFound | None:
@@ -86,6 +91,7 @@ def _grown(
     if isinstance(first, Raised):
         return f"It raised {first.message}", RAISES
     if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
+        # Four fifths less text than the limit is for, and more time than it gives.
         return f"It takes more than {LONG_SECONDS:g} s for {LONG:,} characters.", "cost"
     if first.seconds < _WORTH:
         return None

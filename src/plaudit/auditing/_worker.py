@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from plaudit.auditing._waiting import waiting_seconds
 from plaudit.processes import die_with_parent
 
 if TYPE_CHECKING:
@@ -54,13 +55,14 @@ def _answered(
     found: list[tuple[Any, ...]] = []
 
     def work() -> None:
-        wall, cpu = time.perf_counter(), time.process_time()
+        start, waited = time.perf_counter(), waiting_seconds("thread-self")
         try:
             scored = _scored(recipe, completions, columns)
         except BaseException as error:  # SystemExit too: the audit goes on
             found.append(("raised", *_told(error)))
             return
-        found.append(("paid", scored, time.perf_counter() - wall, time.process_time() - cpu))
+        wall = time.perf_counter() - start
+        found.append(("paid", scored, wall - (waiting_seconds("thread-self") - waited)))
 
     if in_thread:
         thread = threading.Thread(target=work)

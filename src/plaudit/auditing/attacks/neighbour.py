@@ -2,9 +2,9 @@
 
 import re
 
-from plaudit.audit._cases import Case
-from plaudit.audit._golds import Box, Kind, NumberText, number_text, written
-from plaudit.audit.attacks._attack import Completions, attack
+from plaudit.auditing._cases import Case
+from plaudit.auditing._golds import Box, Kind, NumberText, number_text, written
+from plaudit.auditing.attacks._attack import Completions, attack
 
 _OTHER_UNITS = {"km/h": "m/s", "m": "km", "J": "kJ", "W": "kW", "N": "kN", "V": "mV", "A": "mA"}
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.audit._dresses import Dress
-from plaudit.audit._golds import Box, Gold, Kind, number_text
+from plaudit.auditing._dresses import Dress
+from plaudit.auditing._golds import Box, Gold, Kind, number_text
 
 QUESTIONS = ("question", "problem", "query", "instruction", "prompt")
 CONTEXTS = ("context", "passage", "document", "documents", "article")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from plaudit.audit._cases import Case
+from plaudit.auditing._cases import Case
 
 Completions = Iterator[tuple[str, str]]
 Builder = Callable[[Case], Completions]
@@ -28,7 +28,7 @@ class Attack:
     gain: whether only what it earns above a plain wrong answer counts
     about: one sentence that says what it does
 
-    >>> from plaudit.audit.attacks.empty import nothing
+    >>> from plaudit.auditing.attacks.empty import nothing
     >>> nothing.kind, nothing.about
     ('empty', 'No text at all.')
     """

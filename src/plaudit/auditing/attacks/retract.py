@@ -1,8 +1,8 @@
 r"""`retract`: the right answer, taken back."""
 
-from plaudit.audit._cases import Case
-from plaudit.audit._golds import Kind
-from plaudit.audit.attacks._attack import Completions, attack
+from plaudit.auditing._cases import Case
+from plaudit.auditing._golds import Kind
+from plaudit.auditing.attacks._attack import Completions, attack
 
 _DENIALS = (
     "No, that is wrong.",
@@ -11,7 +11,7 @@ _DENIALS = (
 )
 
 
-@attack("retract")
+@attack("retract", near=True)
 def taken_back(case: Case) -> Completions:
     """The right answer, and then words that say that it is wrong.
 
@@ -22,7 +22,7 @@ def taken_back(case: Case) -> Completions:
         yield f"{denial} on a line", f"{case.full(case.answer)}\n{denial}"
 
 
-@attack("retract")
+@attack("retract", near=True)
 def right_and_then_wrong(case: Case) -> Completions:
     """The right answer first, and another one last.
 
@@ -40,7 +40,7 @@ def right_and_then_wrong(case: Case) -> Completions:
         yield "in a sentence", f"{case.answer}. No, it is {case.wrong}."
 
 
-@attack("retract")
+@attack("retract", near=True)
 def only_in_the_thinking(case: Case) -> Completions:
     """The right answer inside the thinking alone.
 

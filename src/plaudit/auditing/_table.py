@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from plaudit.audit._cases import CHOICES
-from plaudit.audit._golds import Gold, Kind, read_gold
+from plaudit.auditing._cases import CHOICES
+from plaudit.auditing._golds import Gold, Kind, read_gold
 from plaudit.completions import text_of
 from plaudit.recipes import Recipe, guess
 

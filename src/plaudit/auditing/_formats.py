@@ -4,12 +4,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
-from plaudit.audit._cases import Case, differing
-from plaudit.audit._dresses import Dress, learnt_dress, template_dress, usual_dresses
-from plaudit.audit._golds import Gold, Kind, number_text, written
-from plaudit.audit._process import Pay
-from plaudit.audit._scorer import Item, Result, Scorer
-from plaudit.audit._table import Table
+from plaudit.auditing._cases import Case, differing
+from plaudit.auditing._dresses import Dress, learnt_dress, template_dress, usual_dresses
+from plaudit.auditing._golds import Gold, Kind, number_text, written
+from plaudit.auditing._process import Pay
+from plaudit.auditing._scorer import Item, Result, Scorer
+from plaudit.auditing._table import Table
 
 TRIAL_ROWS = 12
 _LONG = " ".join(

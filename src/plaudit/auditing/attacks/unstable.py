@@ -6,7 +6,7 @@ Each function scores the same completions twice, and gives the places at which t
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from plaudit.audit._process import Hung, Pay, Raised
+from plaudit.auditing._process import Hung, Pay, Raised
 
 Item = tuple[int, str]
 Result = Pay | Raised | Hung
