@@ -25,7 +25,7 @@ def hashes(count=16):
     """GSM8K's form, with golds that are numbers; some are negative."""
     rows = []
     for n in range(count):
-        gold = 17 * n - 60 if n % 2 else 31 * n + 105
+        gold = 17 * n - 290 if n % 2 else 31 * n + 105
         said = gold if n % 3 else gold + 40
         steps = f"Step 1: I start with {n}.\nStep 2: I go on from there, and so it is {said}."
         rows.append(

@@ -46,6 +46,12 @@ _LEADING = re.compile(
     r"|and|we get|we have|it is)\b)[\s,:*]*+",
     re.IGNORECASE,
 )
+# A value that says of itself that it is wrong: "67 (incorrect)".
+_DENIED = re.compile(
+    r"[\d})\]][\s,;:–—-]*+(?:\\text\w*+\s*+\{\s*+)?\(?(?:is |was )?"
+    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$",
+    re.IGNORECASE,
+)
 
 
 class Final(NamedTuple):
@@ -81,14 +87,15 @@ def final_answer(text: str) -> Final:
     other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
     if other:
         answer += f" \\text{{ or }} {other[1]}"
-    return Final(answer.strip(), where, bool(answer.strip()) and is_retracted(after, answer))
+    answer = answer.strip()
+    taken_back = _DENIED.search(answer) or is_retracted(after, answer)
+    return Final(answer, where, bool(answer) and bool(taken_back))
 
 
 def _after_thinking(text: str) -> str:
+    """What follows the thinking; what is only thought of is no answer."""
     _, closing, after = text.rpartition(_THINK_END)
-    if closing and after.strip():
-        return after
-    return text
+    return after if closing else text
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:

@@ -14,7 +14,7 @@ _EXTENDED = 3  # variants of an attack that are tried on all rows
 _WORTH = 0.05
 _GRADES = 4  # so many different values between nothing and full pay are partial credit
 _MISSED = 0.9  # of its pay, below which a right answer is not paid in full
-_FEWEST = 3  # rows of a form, for a finding about that form alone
+_FEWEST = 3  # rows that a finding needs, where the table has as many
 
 
 @dataclass(frozen=True)
@@ -137,7 +137,7 @@ def mean_share(run: Run, form: Format, target: str, graded: bool) -> float:
     places = run.tried
     if not places:
         return 0.0
-    if run.attack.kind == "missed" and len(places) < min(_FEWEST, len(form.pays)):
+    if len(places) < min(_FEWEST, len(form.pays)):
         return 0.0
     return sum(row_share(run, form, target, p, graded) for p in places) / len(places)
 

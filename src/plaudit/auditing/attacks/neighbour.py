@@ -5,7 +5,9 @@ import re
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Box, Kind, NumberText, number_text, written
 from plaudit.auditing.attacks._attack import Completions, attack
+from plaudit.boxes import iou
 
+_NAME = re.compile(r"[^\W_][\w .,'’-]{3,}")
 _OTHER_UNITS = {"km/h": "m/s", "m": "km", "J": "kJ", "W": "kW", "N": "kN", "V": "mV", "A": "mA"}
 
 
@@ -43,9 +45,9 @@ def next_number(case: Case) -> Completions:
             yield "upside down", case.full(turned.text())
         return
     for step in (1.0, -1.0, 0.3, -0.3):
-        value = written(number.value + step)
-        yield f"{step:+g}", case.full(f"{value}{number.rest}")
-    yield "two per cent more", case.full(f"{written(round(number.value * 1.02 + 0.01, 4))}{number.rest}")
+        yield f"{step:+g}", case.full(f"{written(number.value + step)}{number.rest}")
+    more = written(round(number.value * 1.02 + 0.01, 4))
+    yield "two per cent more", case.full(f"{more}{number.rest}")
 
 
 @attack("neighbour", near=True)
@@ -70,18 +72,19 @@ def other_digits(case: Case) -> Completions:
     if number is None or number.bottom:
         return
     sign, digits, rest = number.sign, number.digits, number.rest
-    changed = str((int(digits[-1]) + 3) % 10)
-    yield "last digit changed", case.full(f"{sign}{digits[:-1]}{changed}{rest}")
-    yield "a digit in front", case.full(f"{sign}7{digits}{rest}")
-    yield "a digit at the end", case.full(f"{sign}{digits}7{rest}")
-    if len(digits.replace(".", "")) > 1:
-        first = str(int(digits[0]) % 9 + 1)
-        yield "first digit changed", case.full(f"{sign}{first}{digits[1:]}{rest}")
-        yield "last digit left out", case.full(f"{sign}{digits[:-1].rstrip('.')}{rest}")
-        yield "first digit left out", case.full(f"{sign}{digits[1:].lstrip('.') or '0'}{rest}")
-    if "." in digits:
-        yield "cut to a whole number", case.full(f"{sign}{digits.partition('.')[0]}{rest}")
-    yield "ten times", case.full(f"{written(number.value * 10)}{rest}")
+    changed = {
+        "last digit changed": digits[:-1] + str((int(digits[-1]) + 3) % 10),
+        "first digit changed": str(int(digits[0]) % 9 + 1) + digits[1:],
+        "a digit in front": f"7{digits}",
+        "a digit at the end": f"{digits}7",
+        "last digit left out": digits[:-1].rstrip("."),
+        "first digit left out": digits[1:].lstrip("."),
+        "cut to a whole number": digits.partition(".")[0],
+        "ten times": written(float(digits) * 10),
+    }
+    for name, other in changed.items():
+        if other and float(other) != float(digits):  # 5.0 without its zero is the same number
+            yield name, case.full(f"{sign}{other}{rest}")
 
 
 @attack("neighbour", near=True)
@@ -100,7 +103,7 @@ def other_exponent(case: Case) -> Completions:
             yield f"exponent {name}", case.full(f"{number.sign}{number.digits}{changed}")
     unit = re.search(r"[A-Za-z%°µΩ][\w/^%]*$", number.rest)
     if unit and "times" not in unit[0]:
-        for other in (_OTHER_UNITS.get(unit[0], "kg"), "bananas"):
+        for other in (_OTHER_UNITS.get(unit[0], "lux"), "bananas"):
             changed = number.rest[: unit.start()] + other
             yield f"unit {other}", case.full(f"{number.sign}{number.digits}{changed}")
 
@@ -111,8 +114,8 @@ def other_letter(case: Case) -> Completions:
 
     Common knowledge: similarity above a threshold is not the same name.
     """
-    if case.kind is not Kind.TEXT or len(case.answer) < 4:
-        return
+    if case.kind is not Kind.TEXT or not _NAME.fullmatch(case.answer):
+        return  # in a formula, a letter that is renamed may change nothing
     digits = [at for at, character in enumerate(case.answer) if character in "0123456789"]
     if digits:
         at, text = digits[-1], case.answer
@@ -193,7 +196,8 @@ def boxes_of_another_object(case: Case) -> Completions:
         return
     for entry in found:
         box = entry.get("bbox") or entry.get("bbox_2d") if isinstance(entry, dict) else entry
-        if isinstance(box, list) and len(box) == 4 and tuple(box) != case.boxes[0]:
+        is_box = isinstance(box, list) and len(box) == 4
+        if is_box and iou(tuple(box), case.boxes[0]) < 0.1:
             yield "another object", case.full(case.boxed([box]))
             return
 

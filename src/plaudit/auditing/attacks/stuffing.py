@@ -105,7 +105,7 @@ def grid_of_boxes(case: Case) -> Completions:
     yield "all of them", case.full(json_boxes(case, [box for grid in grids for box in grid]))
 
 
-@attack("stuffing")
+@attack("stuffing", near=True)
 def same_box_again(case: Case) -> Completions:
     """One right box, twenty times.
 
