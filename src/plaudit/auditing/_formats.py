@@ -103,7 +103,12 @@ class FormatFinder:
         most = max((len(g.texts) for g in self._table.golds if g is not None), default=1)
         usual = usual_dresses(self._tags)
         shown = [] if self._shown is None else [self._shown]
-        return [*shown, *(replace(dress, text=n) for n in range(most) for dress in usual)]
+        # Of several items the first alone comes first: where that is paid, they are aliases.
+        order = [most - 1, *range(most - 1)] if self._has_items() else range(most)
+        return [*shown, *(replace(dress, text=n) for n in order for dress in usual)]
+
+    def _has_items(self) -> bool:
+        return any(gold is not None and gold.kind is Kind.ITEMS for gold in self._table.golds)
 
     def found(self, targets: Sequence[str]) -> dict[str, Format]:
         """The format of each target."""

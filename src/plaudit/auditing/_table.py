@@ -65,7 +65,7 @@ def sampled(
         completions={place: text for place, text in said.items() if text},
         as_messages=any(_is_messages(row.get(column)) for row in chosen),
         gold_column=gold,
-        golds=_alike([_gold(row, gold) for row in plain]),
+        golds=_alike([_gold(row, gold, _separator(recipe)) for row in plain]),
     )
 
 
@@ -98,9 +98,18 @@ def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
     return known[0] if len(known) == 1 else guess("solution", columns) if columns else None
 
 
-def _gold(row: Mapping[str, Any], column: str | None) -> Gold | None:
+def _separator(recipe: Recipe) -> str:
+    """What stands between the alternatives of a gold, where a reward is told so."""
+    told = [component.params.get("separator") for component in recipe.components]
+    return next((one for one in told if isinstance(one, str)), "")
+
+
+def _gold(row: Mapping[str, Any], column: str | None, separator: str) -> Gold | None:
     choices = next((row[name] for name in CHOICES if row.get(name)), None)
-    return None if column is None else read_gold(row.get(column), choices)
+    value = None if column is None else row.get(column)
+    if separator and isinstance(value, str) and separator in value:
+        value = [part.strip() for part in value.split(separator)]
+    return read_gold(value, choices)
 
 
 def _said(value: Any, place: int) -> str:

@@ -322,7 +322,9 @@ def _separated(golds: list[str], separator: str | None) -> list[str]:
 
 def _final(text: str) -> str:
     final = final_answer(text)
-    return final.text if final.where in ("box", "tag", "announced") else text.strip()
+    if final.where in ("box", "tag", "announced"):
+        return final.text
+    return text.rpartition("</think>")[2].strip()  # what is only thought of is no answer
 
 
 def _mentions(text: str, golds: list[str]) -> Score:
