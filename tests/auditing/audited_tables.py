@@ -118,7 +118,9 @@ def choices():
         question, options = OPTIONS[n % 4]
         key = KEYS[n % 4]
         said = key if n % 3 else "ABCD"[(ord(key) - 64) % 4]
-        listed = "\n".join(f"{letter}) {text}" for letter, text in zip("ABCD", options, strict=True))
+        listed = "\n".join(
+            f"{letter}) {text}" for letter, text in zip("ABCD", options, strict=True)
+        )
         rows.append(
             {
                 "prompt": f"{question}\n{listed}\nFinish with a line Answer: and the letter.",
@@ -145,7 +147,9 @@ def items():
             "prompt": f"Name what belongs to set {n}, each on a line, inside <answer></answer>.",
             "question": f"What belongs to set {n}?",
             "solution": gold,
-            "completion": "<answer>" + "\n".join(gold if n % 2 == 0 else ITEMS[n - 1]) + "</answer>",
+            "completion": "<answer>"
+            + "\n".join(gold if n % 2 == 0 else ITEMS[n - 1])
+            + "</answer>",
         }
         for n, gold in enumerate(ITEMS)
     ]

@@ -59,9 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rows", metavar="N", type=int, default=ROWS, help=f"rows to use (default: {ROWS})"
     )
-    parser.add_argument(
-        "--seed", metavar="N", type=int, default=0, help="which rows (default: 0)"
-    )
+    parser.add_argument("--seed", metavar="N", type=int, default=0, help="which rows (default: 0)")
     parser.add_argument(
         "--column",
         metavar="ARG=COLUMN",

@@ -149,7 +149,9 @@ def usual_dresses(tags: Sequence[str] = ()) -> list[Dress]:
     return [Dress(template) for template in dict.fromkeys(templates)]
 
 
-def learnt_dress(completions: Mapping[int, str], golds: Mapping[int, Sequence[str]]) -> Dress | None:
+def learnt_dress(
+    completions: Mapping[int, str], golds: Mapping[int, Sequence[str]]
+) -> Dress | None:
     """The dress of completions that hold their own row's gold; None where fewer than two do.
 
     >>> told = {0: "2 + 2\\n#### 4", 1: "3 * 3\\n#### 9", 2: "7 - 2\\n#### 6"}

@@ -172,7 +172,9 @@ class _Engine:
             failed = [b for b in second if isinstance(b, Raised)]
             if check.__name__ == "as_messages_or_text" and len(failed) == len(second):
                 form = "text" if self._scorer.as_messages else "lists of messages"
-                self._skipped.append(f"unstable: {check.__name__}: completions that are {form} raise")
+                self._skipped.append(
+                    f"unstable: {check.__name__}: completions that are {form} raise"
+                )
                 continue
             for target in self.formats:
                 self._add_changes(check.__name__, check.__doc__ or "", target, items, first, second)
@@ -183,7 +185,9 @@ class _Engine:
         for place in spread(self._finder.places, _CHECKED_ROWS):
             case = self._finder.case(place, form.dress)
             own = self._table.completions.get(place, "It is so.")
-            items += [(place, text) for text in (case.full(case.answer), case.full(case.wrong), own)]
+            items += [
+                (place, text) for text in (case.full(case.answer), case.full(case.wrong), own)
+            ]
         return items
 
     def _add_changes(

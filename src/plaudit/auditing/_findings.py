@@ -134,8 +134,10 @@ class Audit:
         math: 64 rows, nothing found.
         """
         holes = sum(finding.is_hole for finding in self.findings)
-        count = f"{len(self.findings)} findings, {holes} of them holes" if self.findings else (
-            "nothing found"
+        count = (
+            f"{len(self.findings)} findings, {holes} of them holes"
+            if self.findings
+            else ("nothing found")
         )
         lines = [f"{self.recipe}: {self.rows} rows, {count}."]
         if self.wrong_share is not None:

@@ -15,12 +15,18 @@ TRIAL_ROWS = 12
 _LONG = " ".join(
     f"Part {n} of the {noun} is {word}, and so I look at it from the {side} side before going on."
     for n, (noun, word, side) in enumerate(
-        [(n, w, s) for n in ("question", "task", "matter") for w in ("plain", "hard", "short", "odd")
-         for s in ("left", "right")]
+        [
+            (n, w, s)
+            for n in ("question", "task", "matter")
+            for w in ("plain", "hard", "short", "odd")
+            for s in ("left", "right")
+        ]
     )
 )
 _FILLERS = ("17", "23", "40", "58", "71", "86", "93", "105", "123", "999")
-_WORDS = "Lisbon, basalt, Ada Lovelace, magnesium, Lake Chad, the oboe, 1066, quartz, Thursday, Oslo"
+_WORDS = (
+    "Lisbon, basalt, Ada Lovelace, magnesium, Lake Chad, the oboe, 1066, quartz, Thursday, Oslo"
+)
 
 
 @dataclass(frozen=True)
@@ -114,8 +120,9 @@ class FormatFinder:
         """The format of each target."""
         dresses = self.candidates()
         pays = self._tried(dresses, targets)
-        long = self._tried([_with_long_reasoning(d) for d in dresses if "{reasoning}" in d.template],
-                           targets)
+        long = self._tried(
+            [_with_long_reasoning(d) for d in dresses if "{reasoning}" in d.template], targets
+        )
         formats: dict[Dress, dict[str, Format]] = {}
         chosen: dict[str, Format] = {}
         for target in targets:
@@ -128,15 +135,16 @@ class FormatFinder:
             most = max((pay[target] for pay in long), default=0.0)
             form = replace(formats[dress][target], own=own)
             likes_length = most > 2 * max(form.full, 0.0)
-            chosen[target] = (
-                replace(form, full=most, likes_length=True) if likes_length else form
-            )
+            chosen[target] = replace(form, full=most, likes_length=True) if likes_length else form
         return chosen
 
     def _tried(self, dresses: Sequence[Dress], targets: Sequence[str]) -> list[dict[str, float]]:
         """What right answers get on average, dress by dress."""
-        items = [(p, self.case(p, dress).full(self.case(p, dress).answer)) for dress in dresses
-                 for p in self._trial]
+        items = [
+            (p, self.case(p, dress).full(self.case(p, dress).answer))
+            for dress in dresses
+            for p in self._trial
+        ]
         results = self._scorer(items)
         found = []
         for n in range(len(dresses)):
@@ -150,9 +158,7 @@ class FormatFinder:
         wrong = self._scorer([(c.place, c.full(c.wrong)) for c in cases])
         golds = self._changed(cases, [*right, *wrong], [self._table.gold_column or ""])
         asked = self._changed(cases, [*right, *wrong], self._prompt_columns())
-        return {
-            t: _format(t, dress, cases, right, wrong, t in golds, t in asked) for t in targets
-        }
+        return {t: _format(t, dress, cases, right, wrong, t in golds, t in asked) for t in targets}
 
     def _changed(
         self, cases: Sequence[Case], before: Sequence[Result], columns: Sequence[str]
@@ -201,7 +207,9 @@ class FormatFinder:
     def _others(self, place: int, gold: Gold | None, answer: str, text: int) -> tuple[str, ...]:
         """Wrong answers: those of the rows that follow, of the same kind, then made-up ones."""
         if (place, text) not in self._wrong:
-            self._wrong[place, text] = tuple(differing(self._alike(place, gold, answer, text), answer))
+            self._wrong[place, text] = tuple(
+                differing(self._alike(place, gold, answer, text), answer)
+            )
         return self._wrong[place, text]
 
     def _alike(self, place: int, gold: Gold | None, answer: str, text: int) -> list[str]:

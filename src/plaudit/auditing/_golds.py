@@ -133,7 +133,12 @@ def unwrapped(text: str) -> str:
     for before, after in (("$$", "$$"), ("$", "$"), (r"\boxed{", "}"), (r"\(", r"\)")):
         inner = bare[len(before) : len(bare) - len(after)]
         is_whole = bare.startswith(before) and bare.endswith(after) and len(bare) > len(before)
-        if is_whole and inner.strip() and before not in inner and inner.count("}") == inner.count("{"):
+        if (
+            is_whole
+            and inner.strip()
+            and before not in inner
+            and inner.count("}") == inner.count("{")
+        ):
             return unwrapped(inner)
     return bare
 
@@ -156,14 +161,24 @@ def _list_gold(values: list[Any]) -> Gold | None:
     texts = tuple(item for item in items if item)
     if not texts:
         return None
-    ways = ("\n".join(texts), ", ".join(texts), json.dumps(list(texts), ensure_ascii=False), texts[0])
+    ways = (
+        "\n".join(texts),
+        ", ".join(texts),
+        json.dumps(list(texts), ensure_ascii=False),
+        texts[0],
+    )
     return Gold(Kind.ITEMS, tuple(dict.fromkeys(ways)), items=texts)
 
 
 def _json_gold(value: Any, texts: tuple[str, ...] = ()) -> Gold | None:
     """The gold of a box, or of a list of boxes; None where it is neither."""
     if (box := _box(value)) is not None:
-        ways = (*texts, json.dumps(value), json.dumps(list(box)), json.dumps([{"bbox_2d": list(box)}]))
+        ways = (
+            *texts,
+            json.dumps(value),
+            json.dumps(list(box)),
+            json.dumps([{"bbox_2d": list(box)}]),
+        )
         return Gold(Kind.BOX, tuple(dict.fromkeys(ways)), boxes=(box,), labels=_labels([value]))
     if isinstance(value, list) and value:
         found = [_box(one) for one in value]

@@ -158,4 +158,3 @@ class RewardProcess:
 
     def __exit__(self, *_: object) -> None:
         self.close()
-

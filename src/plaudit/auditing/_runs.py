@@ -90,9 +90,7 @@ def _extended(scorer: Scorer, runs: list[Run], forms: Sequence[Format]) -> list[
     def worth(run: Run) -> float:
         names = {n for r in run.results.values() if isinstance(r, Pay) for n in r.values}
         odd = sum(not isinstance(r, Pay) for r in run.results.values())
-        shares = [
-            mean_share(run, form, name, graded=False) for form in forms for name in names
-        ]
+        shares = [mean_share(run, form, name, graded=False) for form in forms for name in names]
         return max([*shares, odd / max(len(run.results), 1)])
 
     ranked = sorted(runs, key=worth, reverse=True)

@@ -26,7 +26,9 @@ class Scorer:
     as_messages: whether completions are handed over as lists of messages
     """
 
-    def __init__(self, recipe: Recipe, rows: Sequence[Mapping[str, Any]], as_messages: bool) -> None:
+    def __init__(
+        self, recipe: Recipe, rows: Sequence[Mapping[str, Any]], as_messages: bool
+    ) -> None:
         self.as_messages = as_messages
         self.hangs = 0
         self.seconds_each = 0.0  # a completion's, as far as was seen

@@ -50,8 +50,10 @@ def sampled(
         numbers = sorted(random.Random(seed).sample(numbers, count))
     chosen = [rows[number] for number in numbers]
     columns = list(dict.fromkeys(name for row in chosen for name in row))
-    column = completions or recipe.columns.get("completions") or next(
-        (name for name in COMPLETIONS if name in columns), ""
+    column = (
+        completions
+        or recipe.columns.get("completions")
+        or next((name for name in COMPLETIONS if name in columns), "")
     )
     if column and column not in columns:
         raise ValueError(f"there is no column {column!r}; the columns are {', '.join(columns)}")

@@ -154,7 +154,11 @@ def right_items_among_wrong_ones(case: Case) -> Completions:
 
     Common knowledge: recall alone is paid in full by listing everything.
     """
-    if case.gold is None or case.kind is not Kind.ITEMS or len(case.gold.texts[case.dress.text]) < 1:
+    if (
+        case.gold is None
+        or case.kind is not Kind.ITEMS
+        or len(case.gold.texts[case.dress.text]) < 1
+    ):
         return
     if case.answer not in case.gold.texts[:3]:
         return  # the items are aliases: what pays is one of them

@@ -35,9 +35,11 @@ def _forms(case: Case) -> list[str]:
         "golds with capitals": case.kind is Kind.TEXT and text != text.lower(),
         "golds in lower case": case.kind is Kind.TEXT and text == text.lower(),
         "golds of several words": case.kind is Kind.TEXT and " " in text,
-        "golds of one item": case.kind is Kind.ITEMS and case.gold is not None
+        "golds of one item": case.kind is Kind.ITEMS
+        and case.gold is not None
         and len(case.gold.items) == 1,
-        "golds of several items": case.kind is Kind.ITEMS and case.gold is not None
+        "golds of several items": case.kind is Kind.ITEMS
+        and case.gold is not None
         and len(case.gold.items) > 1,
         "boxes with decimals": bool(case.boxes)
         and any(not float(v).is_integer() for box in case.boxes for v in box),
@@ -82,7 +84,10 @@ def in_dollars(case: Case) -> Completions:
         if mark:
             yield "dollars", case.full(f"${case.answer}$")
         return
-    box, head = case.marked(case.answer), case.dress.written("", "So it is").partition("\\boxed{")[0]
+    box, head = (
+        case.marked(case.answer),
+        case.dress.written("", "So it is").partition("\\boxed{")[0],
+    )
     bare = head.rstrip("$ \n")
     yield "dollars", f"{bare} ${box}$"
     yield "dollars and a period", f"{bare} ${box}$."

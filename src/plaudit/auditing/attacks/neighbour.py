@@ -119,7 +119,10 @@ def other_letter(case: Case) -> Completions:
     digits = [at for at, character in enumerate(case.answer) if character in "0123456789"]
     if digits:
         at, text = digits[-1], case.answer
-        yield "last digit changed", case.full(f"{text[:at]}{(int(text[at]) + 3) % 10}{text[at + 1 :]}")
+        yield (
+            "last digit changed",
+            case.full(f"{text[:at]}{(int(text[at]) + 3) % 10}{text[at + 1 :]}"),
+        )
         return
     text, middle = case.answer, len(case.answer) // 2
     while middle and not text[middle].isalpha():
@@ -208,8 +211,11 @@ def some_of_them(case: Case) -> Completions:
 
     Common knowledge: precision alone is paid in full by giving only what is certain.
     """
-    if case.kind is Kind.ITEMS and case.gold and len(case.gold.items) > 1 and (
-        case.answer in case.gold.texts[:3]
+    if (
+        case.kind is Kind.ITEMS
+        and case.gold
+        and len(case.gold.items) > 1
+        and (case.answer in case.gold.texts[:3])
     ):
         yield "the first item", case.full(case.gold.items[0])
         yield "all but one", case.full("\n".join(case.gold.items[:-1]))

@@ -68,7 +68,10 @@ def marks_alone(case: Case) -> Completions:
     """
     own = case.full("")
     yield "its marks", "".join(_MARKS.findall(own))
-    yield "with a letter", "".join(f"{mark} x " if mark.endswith(":") else mark for mark in _MARKS.findall(own))
+    yield (
+        "with a letter",
+        "".join(f"{mark} x " if mark.endswith(":") else mark for mark in _MARKS.findall(own)),
+    )
 
 
 @attack("structure", blind=True)

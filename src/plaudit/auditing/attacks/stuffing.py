@@ -113,8 +113,9 @@ def same_box_again(case: Case) -> Completions:
     """
     if case.boxes:
         yield "twenty times", case.full(json_boxes(case, [case.boxes[0]] * 20))
-        yield "as often as there are objects", case.full(
-            json_boxes(case, [case.boxes[0]] * max(len(case.boxes), 2))
+        yield (
+            "as often as there are objects",
+            case.full(json_boxes(case, [case.boxes[0]] * max(len(case.boxes), 2))),
         )
 
 
@@ -144,6 +145,7 @@ def same_item_again(case: Case) -> Completions:
     is_listed = case.gold and case.kind is Kind.ITEMS and case.answer in case.gold.texts[:3]
     if case.gold and is_listed and len(case.gold.items) > 1:
         yield "twenty times", case.full("\n".join([case.gold.items[0]] * 20))
-        yield "as often as there are items", case.full(
-            "\n".join([case.gold.items[0]] * len(case.gold.items))
+        yield (
+            "as often as there are items",
+            case.full("\n".join([case.gold.items[0]] * len(case.gold.items))),
         )
