@@ -12,7 +12,7 @@ def numbers(count=16):
         think = f"First I take {a}, and then I add the other part to it, which makes {said} in all."
         rows.append(
             {
-                "prompt": f"Add {a} and what comes with {b}. Give the number inside <answer></answer>.",
+                "prompt": f"Add {a} and what comes with {b}. Give it inside <answer></answer>.",
                 "question": f"Add {a} and what comes with {b}.",
                 "solution": text,
                 "completion": f"<think>{think}</think>\n<answer>{said}</answer>",
@@ -90,13 +90,13 @@ def contexts():
         said = gold if n % 2 == 0 else WORDS[n - 1][1]
         rows.append(
             {
-                "prompt": f"<context>{context}</context>\n{question}\nUse <long_answer></long_answer> "
-                "and <answer></answer>.",
+                "prompt": f"<context>{context}</context>\n{question}\n"
+                "Use <long_answer></long_answer> and <answer></answer>.",
                 "context": context,
                 "question": question,
                 "solution": gold,
-                "completion": f"<long_answer>The notes say about this: {said}, and the rest is of no "
-                f"use here.</long_answer>\n<answer>{said}</answer>",
+                "completion": f"<long_answer>The notes say about this: {said}, and the rest is "
+                f"of no use here.</long_answer>\n<answer>{said}</answer>",
             }
         )
     return rows

@@ -10,12 +10,12 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
 
 ANSWER, REASONING = "{answer}", "{reasoning}"
 
 _OPENINGS = re.compile(
-    r"(?:<(?P<tag>\w+)>\s*|\\boxed\{|(?:####|\*\*)[ \t]*|```\w*\n|(?P<said>[A-Z]\w*(?: \w+)?:)[ \t]*)$"
+    r"(?:<(?P<tag>\w+)>\s*|\\boxed\{|(?:####|\*\*)[ \t]*|```\w*\n"
+    r"|[A-Z]\w*(?: \w+)?:[ \t]*)$"
 )
 _LEADING_TAG = re.compile(r"\s*<(\w+)>")
 _NEUTRAL = (
@@ -123,10 +123,10 @@ def template_dress(template: str) -> Dress:
 
     >>> template_dress("<answer>{answer}</answer>").marked("4")
     '<answer>4</answer>'
-    >>> template_dress("<answer></answer>")
+    >>> template_dress("<a></a>")
     Traceback (most recent call last):
     ...
-    ValueError: the template must have {answer} in it, where the answer goes, got '<answer></answer>'
+    ValueError: the template must have {answer} in it, where the answer goes, got '<a></a>'
     """
     if ANSWER not in template:
         raise ValueError(
@@ -191,8 +191,10 @@ def learnt_dress(
 
 
 def _common_start(texts: list[str]) -> str:
-    return commonprefix(texts)
+    first, last = min(texts), max(texts)
+    same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
+    return first if same is None else first[:same]
 
 
 def _common_end(texts: list[str]) -> str:
-    return commonprefix([text[::-1] for text in texts])[::-1]
+    return _common_start([text[::-1] for text in texts])[::-1]

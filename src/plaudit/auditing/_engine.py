@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from plaudit.auditing._advice import advice
 from plaudit.auditing._cases import Case
 from plaudit.auditing._costs import CostFound, cost_of
-from plaudit.auditing._dresses import Dress
 from plaudit.auditing._findings import LISTED, Audit, Example, Finding, Tried
 from plaudit.auditing._formats import Format, FormatFinder, spread, value_of
 from plaudit.auditing._golds import Kind
@@ -26,6 +26,9 @@ from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_i
 from plaudit.auditing._table import Table
 from plaudit.auditing.attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
 from plaudit.recipes import Recipe
+
+if TYPE_CHECKING:
+    from plaudit.auditing._dresses import Dress
 
 BUDGET = 40.0  # seconds for the attacks of one recipe; only slow rewards use them up
 _DRESSES = 3

@@ -1,4 +1,4 @@
-"""Rows and their golds -> for each component the format that pays, and what a right answer earns."""
+"""Rows and their golds -> for each component the format that pays, and what a right answer gets."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

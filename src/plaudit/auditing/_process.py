@@ -8,16 +8,18 @@ import contextlib
 import os
 import signal
 import socket
-import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plaudit.auditing._waiting import waiting_seconds
 from plaudit.processes import start_python
 from plaudit.recipes import Recipe
+
+if TYPE_CHECKING:
+    import subprocess
 
 WORKER = "plaudit.auditing._worker"
 TOTAL = "total"

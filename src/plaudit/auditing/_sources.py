@@ -20,7 +20,7 @@ def constants_of(component: Component) -> Iterator[Any]:
     code = getattr(function, "__code__", None)
     if code is None:  # an object that is called
         yield from vars(function).values() if hasattr(function, "__dict__") else ()
-        code = getattr(getattr(type(function), "__call__", None), "__code__", None)
+        code = getattr(type(function).__call__, "__code__", None)
     yield from getattr(function, "__defaults__", None) or ()
     if code is not None:
         yield from _constants(code, getattr(function, "__globals__", {}))

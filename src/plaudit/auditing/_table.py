@@ -1,4 +1,4 @@
-"""Rows of a table, sampled, and what an audit needs of each: its gold, its completion, its prompt."""
+"""Rows of a table, sampled, and what an audit needs of each: its gold and its completion."""
 
 import random
 from collections.abc import Mapping, Sequence

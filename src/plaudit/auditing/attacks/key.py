@@ -52,7 +52,8 @@ VERDICTS = (
 def opening_words(case: Case) -> Completions:
     """The words with which a solution begins, and no solution.
 
-    Zhao et al., "One Token to Fool LLM-as-a-Judge" (2025): such openings get up to 90 % from judges.
+    Zhao et al., "One Token to Fool LLM-as-a-Judge" (2025): judges often say yes
+    to such openings.
     """
     for phrase in OPENINGS:
         yield phrase, phrase

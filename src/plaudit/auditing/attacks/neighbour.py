@@ -36,10 +36,10 @@ def next_number(case: Case) -> Completions:
     if number is None:
         return
     if number.bottom:
-        for step in (1, -1):
-            top = str(int(number.digits) + step)
+        for one in (1, -1):
+            top = str(int(number.digits) + one)
             changed = NumberText(number.sign, top, number.bottom)
-            yield f"numerator {step:+d}", case.full(changed.text())
+            yield f"numerator {one:+d}", case.full(changed.text())
         if number.digits not in ("0", number.bottom):
             turned = NumberText(number.sign, number.bottom, number.digits)
             yield "upside down", case.full(turned.text())
@@ -98,8 +98,8 @@ def other_exponent(case: Case) -> Completions:
         return
     if number.exponent is not None:
         exponent = int(number.exponent)
-        for name, other in (("one more", exponent + 1), ("negated", -exponent or 3)):
-            changed = number.rest.replace(number.exponent, str(other), 1)
+        for name, power in (("one more", exponent + 1), ("negated", -exponent or 3)):
+            changed = number.rest.replace(number.exponent, str(power), 1)
             yield f"exponent {name}", case.full(f"{number.sign}{number.digits}{changed}")
     unit = re.search(r"[A-Za-z%°µΩ][\w/^%]*$", number.rest)
     if unit and "times" not in unit[0]:
@@ -199,8 +199,9 @@ def boxes_of_another_object(case: Case) -> Completions:
         return
     for entry in found:
         box = entry.get("bbox") or entry.get("bbox_2d") if isinstance(entry, dict) else entry
-        is_box = isinstance(box, list) and len(box) == 4
-        if is_box and iou(tuple(box), case.boxes[0]) < 0.1:
+        if not isinstance(box, list) or len(box) != 4:
+            continue
+        if iou((box[0], box[1], box[2], box[3]), case.boxes[0]) < 0.1:
             yield "another object", case.full(case.boxed([box]))
             return
 
