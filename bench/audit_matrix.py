@@ -1,4 +1,4 @@
-"""Audit the presets and every reward of plaudit, and print a table: rows are rewards, columns classes.
+"""Audit the presets and every reward of plaudit, and print a table of rewards and classes.
 
     python bench/audit_matrix.py --write        # puts the table into docs/audit.md
 
@@ -36,6 +36,7 @@ def _rows(name: str) -> list[dict]:
     return rows
 
 
+OVERLONG = {"max_completion_len": 400, "soft_punish_cache": 100}
 # What is audited: its name in the table, the recipe or the reward, the golds, and its parameters.
 AUDITED = (
     ("preset math", "math", "boxed", {}),
@@ -50,7 +51,7 @@ AUDITED = (
     ("trl.accuracy_reward", "", "boxed", {}),
     ("trl.reasoning_accuracy_reward", "", "boxed", {}),
     ("trl.think_format_reward", "", "numbers", {}),
-    ("trl.get_soft_overlong_punishment", "", "numbers", {"max_completion_len": 400, "soft_punish_cache": 100}),
+    ("trl.get_soft_overlong_punishment", "", "numbers", OVERLONG),
     ("trl.get_repetition_penalty_reward", "", "numbers", {"ngram_size": 3, "max_penalty": -1.0}),
     ("trl.get_cosine_scaled_reward", "", "boxed", {"max_len": 1000}),
     ("canoe.accuracy_reward", "", "contexts", {}),
@@ -75,7 +76,7 @@ def audited(preset: str, name: str, table: str, params: dict, skip: list[str]) -
 
 
 def line_of(name: str, found: Audit) -> str:
-    worst = {kind: 0.0 for kind in CLASSES}
+    worst = dict.fromkeys(CLASSES, 0.0)
     total = len(found.formats) > 1
     for finding in found.findings:
         if finding.kind in worst and (not total or finding.component == "total"):
@@ -100,15 +101,22 @@ def main() -> None:
             continue
         lines.append(line_of(name, found))
         print(lines[-1], flush=True)
+        for skipped in found.skipped:
+            print(f"    skipped: {skipped[:150]}", file=sys.stderr, flush=True)
         for finding in found.findings[:3]:
-            print(f"    {finding.share} {finding.kind} {finding.attack} {finding.component} "
-                  f"{finding.example.completion[:80]!r}", file=sys.stderr, flush=True)
+            print(
+                f"    {finding.share} {finding.kind} {finding.attack} {finding.component} "
+                f"{finding.example.completion[:80]!r}",
+                file=sys.stderr,
+                flush=True,
+            )
     if options.write:
         page = ROOT / "docs" / "audit.md"
         text = page.read_text(encoding="utf-8")
         before, _, rest = text.partition(START)
         after = rest.partition(END)[2]
-        page.write_text(f"{before}{START}\n" + "\n".join(lines) + f"\n{END}{after}", encoding="utf-8")
+        table = "\n".join(lines)
+        page.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

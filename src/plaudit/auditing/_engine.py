@@ -30,7 +30,7 @@ from plaudit.recipes import Recipe
 if TYPE_CHECKING:
     from plaudit.auditing._dresses import Dress
 
-BUDGET = 40.0  # seconds for the attacks of one recipe; only slow rewards use them up
+BUDGET = 120.0  # seconds for the attacks of one recipe; only slow rewards use them up
 _DRESSES = 3
 _CHECKED_ROWS = 12
 _LONGEST = 2000  # characters of an example's completion
@@ -144,7 +144,9 @@ class _Engine:
     def _play(self, attack: Attack, wanted: Mapping[str, Format], reach: Reach) -> None:
         groups: dict[Dress, dict[str, Format]] = {}
         for target, form in wanted.items():
-            own = form.own if attack.kind == "missed" and form.reads_gold else form.dress
+            # A table's completions need not have the form that other components want.
+            shown = attack.kind == "missed" and form.reads_gold and target != TOTAL
+            own = form.own if shown else form.dress
             groups.setdefault(own, {})[target] = form
         for dress, forms in groups.items():
             cases = [self._finder.case(place, dress) for place in self._finder.places]

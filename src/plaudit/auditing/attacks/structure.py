@@ -30,7 +30,8 @@ def empty_form(case: Case) -> Completions:
     """
     yield "its mark", case.marked("")
     yield "its mark and a space", case.marked(" ")
-    yield "its whole form", case.dress.written("", "")
+    if not case.dress.heads:  # what all completions of a table say is no empty form
+        yield "its whole form", case.dress.written("", "")
     if case.tags:
         yield "the tags that are named", _tagged(case.tags, "")
         yield "these tags on lines", _tagged(case.tags, "\n", "\n")
@@ -51,7 +52,8 @@ def one_letter(case: Case) -> Completions:
     """
     letter = _letter(case)
     yield "its mark", case.marked(letter)
-    yield "its whole form", case.dress.written(letter, letter)
+    if not case.dress.heads:
+        yield "its whole form", case.dress.written(letter, letter)
     if case.tags:
         yield "the tags that are named", _tagged(case.tags, letter)
         yield "these tags on lines", _tagged(case.tags, f"\n{letter}\n", "\n")
