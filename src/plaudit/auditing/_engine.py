@@ -72,18 +72,18 @@ def audit_table(recipe: Recipe, table: Table, options: Options, progress: Progre
             progress(f"measuring the time of {component.name}")
             case = finder.case(finder.places[0], engine.formats[component.name].dress)
             alone = replace(recipe, components=(replace(component, gate=None),))
-            engine.add_cost(component.name, case, cost_of(alone, table, case))
+            shown = replace(table, as_messages=scorer.as_messages)
+            engine.add_cost(component.name, case, cost_of(alone, shown, case))
     return engine.audit(recipe.name)
 
 
 def _settle_form(scorer: Scorer, table: Table) -> None:
-    """Hand completions over as messages where texts are refused, and the table shows none."""
-    if table.completions:
-        return
+    """Hand completions over in the other form where a reward refuses that of the table."""
     items = [(place, "It is so.") for place in range(min(4, len(table.rows)))]
     if all(isinstance(result, Raised) for result in scorer(items)):
         other = scorer(items, other_form=True)
-        scorer.as_messages = not all(isinstance(result, Raised) for result in other)
+        if not all(isinstance(result, Raised) for result in other):
+            scorer.as_messages = not scorer.as_messages
 
 
 def _finder(recipe: Recipe, table: Table, scorer: Scorer, options: Options) -> FormatFinder:

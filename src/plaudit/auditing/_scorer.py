@@ -125,6 +125,9 @@ class Scorer:
         found: list[Result] = []
         for number, item in enumerate(items):
             outcome = self._scored([item], way, _ALONE + 4 * self.seconds_each)
+            if isinstance(outcome, Hung) and outcome.seconds < _ALONE / 2 and not outcome.died:
+                # The machine was busy with others: it gets more time.
+                outcome = self._scored([item], way, 5 * _ALONE)
             found.append(outcome.pays[0] if isinstance(outcome, Paid) else outcome)
             if isinstance(outcome, Hung):
                 self.hangs += 1
