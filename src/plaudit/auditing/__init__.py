@@ -7,11 +7,11 @@ Attacks are built from the rows and from what the rewards name, scored in a proc
 and compared with what an honest right answer earns. docs/audit.md has the classes.
 """
 
+from plaudit.auditing._attacks import CLASSES, Attack, attack
 from plaudit.auditing._audit import audit
 from plaudit.auditing._cases import Case
 from plaudit.auditing._command import add_arguments, run
 from plaudit.auditing._findings import Audit, Example, Finding, Tried
-from plaudit.auditing.attacks import CLASSES, Attack, attack
 
 __all__ = [
     "CLASSES",

@@ -6,10 +6,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
+from plaudit.auditing._attacks import CLASSES, Attack
 from plaudit.auditing._engine import Options, Progress, audit_table
 from plaudit.auditing._findings import Audit
 from plaudit.auditing._table import sampled
-from plaudit.auditing.attacks import CLASSES, Attack
 from plaudit.recipes import Component, Recipe, load, presets
 
 ROWS = 64

@@ -6,9 +6,9 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from plaudit.auditing._attacks import CLASSES
 from plaudit.auditing._audit import ROWS, audit, recipe_of
 from plaudit.auditing._findings import Audit
-from plaudit.auditing.attacks import CLASSES
 from plaudit.recipes import Recipe
 
 ABOVE, WRONG = 1, 2

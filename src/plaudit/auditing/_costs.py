@@ -3,11 +3,11 @@
 import math
 from dataclasses import dataclass
 
+from plaudit.auditing._attacks import HOSTILE, RAISES
 from plaudit.auditing._cases import Case
 from plaudit.auditing._process import Hung, Paid, Raised
 from plaudit.auditing._scorer import Scorer
 from plaudit.auditing._table import Table
-from plaudit.auditing.attacks import HOSTILE, RAISES
 from plaudit.recipes import Recipe
 
 SHORT, SHORT_SECONDS = 1000, 2.0

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from plaudit.auditing._advice import advice
+from plaudit.auditing._attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._costs import CostFound, cost_of
 from plaudit.auditing._findings import LISTED, Audit, Example, Finding, Tried
@@ -24,7 +25,6 @@ from plaudit.auditing._runs import (
 from plaudit.auditing._scorer import Item, Result, Scorer
 from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
 from plaudit.auditing._table import Table
-from plaudit.auditing.attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
 from plaudit.recipes import Recipe
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@
 from importlib.resources import files
 from pathlib import Path
 
+from plaudit.auditing._attacks import ATTACKS, CLASSES, RAISES
 from plaudit.auditing._findings import LISTED, Audit, Finding, Tried
-from plaudit.auditing.attacks import ATTACKS, CLASSES, RAISES
 from plaudit.report import html_page, render_html
 
 _LONGEST = 4000  # characters of a completion on the page

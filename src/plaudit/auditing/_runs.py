@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from plaudit.auditing._attacks import Attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._formats import Format, value_of
 from plaudit.auditing._process import Hung, Pay, Raised
 from plaudit.auditing._scorer import UNTRIED, Result, Scorer
-from plaudit.auditing.attacks import Attack
 
 FIRST_ROWS = 12  # on which every variant is tried; on all rows only where it paid on these
 _EXTENDED = 3  # variants of an attack that are tried on all rows

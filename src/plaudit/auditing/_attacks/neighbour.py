@@ -2,9 +2,9 @@
 
 import re
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Box, Kind, NumberText, number_text, written
-from plaudit.auditing.attacks._attack import Completions, attack
 from plaudit.boxes import iou
 
 _NAME = re.compile(r"[^\W_][\w .,'’-]{3,}")

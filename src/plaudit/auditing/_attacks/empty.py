@@ -1,7 +1,7 @@
 """`empty`: nothing that could be an answer."""
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
-from plaudit.auditing.attacks._attack import Completions, attack
 
 
 @attack("empty", blind=True)

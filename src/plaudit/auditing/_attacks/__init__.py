@@ -3,7 +3,7 @@
 `cost` and `unstable` are measured in other ways: their files have the texts and the checks.
 """
 
-from plaudit.auditing.attacks import (
+from plaudit.auditing._attacks import (
     echo,
     empty,
     hedge,
@@ -15,9 +15,9 @@ from plaudit.auditing.attacks import (
     structure,
     stuffing,
 )
-from plaudit.auditing.attacks._attack import CLASSES, RAISES, Attack, Completions, attack
-from plaudit.auditing.attacks.cost import HOSTILE
-from plaudit.auditing.attacks.unstable import CHECKS
+from plaudit.auditing._attacks._attack import CLASSES, RAISES, Attack, Completions, attack
+from plaudit.auditing._attacks.cost import HOSTILE
+from plaudit.auditing._attacks.unstable import CHECKS
 
 __all__ = [
     "ATTACKS",

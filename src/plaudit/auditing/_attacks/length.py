@@ -1,8 +1,8 @@
 """`length`: a wrong answer, made as long or as short as is paid for."""
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._dresses import padded
-from plaudit.auditing.attacks._attack import Completions, attack
 
 WORDS = (60, 120, 250, 500, 1000)
 CHARACTERS = (300, 1100, 2200, 4200, 8500)

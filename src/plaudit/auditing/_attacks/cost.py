@@ -7,9 +7,9 @@ Each function gives texts of about a size. Short ones, below 1,000 characters, m
 import string
 from collections.abc import Callable
 
+from plaudit.auditing._attacks._attack import Completions
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind
-from plaudit.auditing.attacks._attack import Completions
 
 Hostile = Callable[[Case, int], Completions]
 

@@ -1,8 +1,8 @@
 r"""`retract`: the right answer, taken back."""
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _DENIALS = (
     "No, that is wrong.",

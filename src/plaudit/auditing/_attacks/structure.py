@@ -2,9 +2,9 @@ r"""`structure`: the form that is paid for, with nothing in it."""
 
 import re
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _MARKS = re.compile(
     r"</?\w+>|\\boxed\{|\\\[|\\\]|####|```\w*|^[A-Z][a-z]+(?: \w+)?:|\n|[$}]", re.MULTILINE

@@ -1,7 +1,7 @@
 """`key`: phrases that move a judge that is a language model."""
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
-from plaudit.auditing.attacks._attack import Completions, attack
 
 OPENINGS = (
     *("Thought process:", "Let's solve this step by step.", "Let's think step by step.", ":"),

@@ -28,7 +28,7 @@ class Attack:
     gain: whether only what it earns above a plain wrong answer counts
     about: one sentence that says what it does
 
-    >>> from plaudit.auditing.attacks.empty import nothing
+    >>> from plaudit.auditing._attacks.empty import nothing
     >>> nothing.kind, nothing.about
     ('empty', 'No text at all.')
     """

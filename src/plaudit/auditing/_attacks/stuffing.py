@@ -2,9 +2,9 @@
 
 import json
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Box, Kind
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _CONNECTIVES = (
     "first second then therefore because hence thus however wait alternatively verify check "

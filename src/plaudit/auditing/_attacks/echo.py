@@ -2,8 +2,8 @@ r"""`echo`: what was asked, given back."""
 
 import re
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _FORMULA = re.compile(r"[\d(\\][\d\s+\-*/^().,=\\{}a-z]*[\d)}]")
 

@@ -4,9 +4,9 @@ The right one stands in a position that rotates from row to row: a reward that r
 or only the last pays as often as chance does, which is no hole.
 """
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind, number_text
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _SEVERAL = 15
 _LISTED = 40

@@ -5,9 +5,9 @@ These are no attacks: what they build deserves everything.
 
 import re
 
+from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind, number_text
-from plaudit.auditing.attacks._attack import Completions, attack
 
 _NUMBERS = (Kind.NUMBER, Kind.QUANTITY)
 
