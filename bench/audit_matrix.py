@@ -88,12 +88,15 @@ def line_of(name: str, found: Audit) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the table into docs/audit.md")
+    parser.add_argument("names", nargs="*", help="what to audit (default: all)")
     parser.add_argument("--skip", default="", help="classes to leave out, with commas")
     options = parser.parse_args()
     skip = [kind for kind in options.skip.split(",") if kind]
     lines = [f"| reward | {' | '.join(CLASSES)} |", "|---|" + "---|" * len(CLASSES)]
     print("\n".join(lines), flush=True)
     for name, preset, table, params in AUDITED:
+        if options.names and name not in options.names:
+            continue
         try:
             found = audited(preset, name, table, params, skip)
         except (ValueError, TypeError) as error:

@@ -82,7 +82,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Tried:
-    """What an attack earned from a component, hole or not: a cell of the matrix."""
+    """What an attack earned from a component, hole or not: a cell of the matrix.
+
+    >>> Tried("empty", "nothing", "accuracy", 0.0).share
+    0.0
+    """
 
     kind: str
     attack: str
