@@ -15,7 +15,7 @@ MOST_BOXES = 100
 _BRACES = re.compile(
     r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
 )
-_THINK_END = "</think>"
+_THINK, _THINK_END = "<think>", "</think>"
 _BETWEEN = re.compile(
     r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
     r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
@@ -94,8 +94,8 @@ def final_answer(text: str) -> Final:
 
 def _after_thinking(text: str) -> str:
     """What follows the thinking; what is only thought of is no answer."""
-    _, closing, after = text.rpartition(_THINK_END)
-    return after if closing else text
+    after = text.rpartition(_THINK_END)[2]
+    return after.partition(_THINK)[0]  # thinking that never ends is thinking
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:
