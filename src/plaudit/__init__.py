@@ -17,6 +17,7 @@ from plaudit.judge import configure, warm_up
 from plaudit.scores import Score, async_reward, explain, reward, text_reward
 
 if TYPE_CHECKING:
+    from plaudit.auditing import audit
     from plaudit.checking import check
     from plaudit.client import AsyncClient, Client
     from plaudit.recording import record
@@ -28,6 +29,7 @@ __all__ = [
     "Score",
     "__version__",
     "async_reward",
+    "audit",
     "check",
     "configure",
     "explain",
@@ -48,6 +50,7 @@ _LATER = {
     "check": ("plaudit.checking", "score"),
     "record": ("plaudit.recording", "score"),
     "score": ("plaudit.scoring", "score"),
+    "audit": ("plaudit.auditing", "score"),
 }
 
 

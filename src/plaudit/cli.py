@@ -27,6 +27,7 @@ PACKAGES = {
     "report": ("plaudit.report", "Write an HTML report of a folder that `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
     "check": ("plaudit.checking", "Find bad golds, duplicates and more in a table to train on."),
+    "audit": ("plaudit.auditing", "Find what a reward pays without being right."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
     "doctor": ("plaudit.doctor", "Look for what is wrong with this installation."),
     "watch": ("plaudit.watch", "Follow a recorded training run on a page of this machine."),

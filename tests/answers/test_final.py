@@ -36,7 +36,7 @@ from plaudit.answers import final_answer, judge_answer
         ("Long text.\nTherefore, $x = 4$", "$x = 4$"),
         ("42", "42"),
         (r"<think>\boxed{3}</think>The answer is 4.", "4"),
-        (r"<think>\boxed{3}</think>", "3"),
+        (r"<think>\boxed{3}</think>", ""),
         ("The correct option is B.", "B"),
         ("```\n\\boxed{5}\n```", "5"),
         ("", ""),
@@ -109,3 +109,15 @@ def test_a_remark_takes_nothing_back(after: str) -> None:
 def test_a_completion_is_judged_by_its_final_answer(gold: str, text: str, right: int) -> None:
     verdict = judge_answer(text, [gold])
     assert verdict.right is bool(right), verdict.why
+
+
+@pytest.mark.parametrize(
+    "answer", ["67 (incorrect)", "67 wrong", r"67 \text{ (wrong)}", r"\frac{1}{2} is not correct."]
+)
+def test_a_value_that_says_that_it_is_wrong_is_taken_back(answer: str) -> None:
+    assert final_answer(f"So it is \\boxed{{{answer}}}").retracted
+
+
+@pytest.mark.parametrize("answer", ["wrong", "false", "67 apples", "the statement is incorrect"])
+def test_words_that_are_the_answer_take_nothing_back(answer: str) -> None:
+    assert not final_answer(f"<answer>{answer}</answer>").retracted

@@ -15,7 +15,7 @@ MOST_BOXES = 100
 _BRACES = re.compile(
     r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
 )
-_THINK_END = "</think>"
+_THINK, _THINK_END = "<think>", "</think>"
 _BETWEEN = re.compile(
     r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
     r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
@@ -44,6 +44,12 @@ _BECAUSE = re.compile(
 _LEADING = re.compile(
     r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer"
     r"|and|we get|we have|it is)\b)[\s,:*]*+",
+    re.IGNORECASE,
+)
+# A value that says of itself that it is wrong: "67 (incorrect)".
+_DENIED = re.compile(
+    r"[\d})\]][\s,;:–—-]*+(?:\\text\w*+\s*+\{\s*+)?\(?(?:is |was )?"
+    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$",
     re.IGNORECASE,
 )
 
@@ -81,14 +87,15 @@ def final_answer(text: str) -> Final:
     other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
     if other:
         answer += f" \\text{{ or }} {other[1]}"
-    return Final(answer.strip(), where, bool(answer.strip()) and is_retracted(after, answer))
+    answer = answer.strip()
+    taken_back = _DENIED.search(answer) or is_retracted(after, answer)
+    return Final(answer, where, bool(answer) and bool(taken_back))
 
 
 def _after_thinking(text: str) -> str:
-    _, closing, after = text.rpartition(_THINK_END)
-    if closing and after.strip():
-        return after
-    return text
+    """What follows the thinking; what is only thought of is no answer."""
+    after = text.rpartition(_THINK_END)[2]
+    return after.partition(_THINK)[0]  # thinking that never ends is thinking
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:

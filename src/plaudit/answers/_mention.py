@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from plaudit.answers._dates import MONTHS
@@ -32,6 +33,8 @@ _TITLES = frozenset(
 _DENIED = frozenset(["not", "never", "isnt", "wasnt", "arent", "neither", "nor", "unlike"])
 _RULED_OUT = (["rule", "out"], ["anything", "but"])
 _WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
+_RIGHT = frozenset(["right", "correct", "answer", "it"])
+_NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _ORDINALS = {
     word: str(place)
@@ -97,6 +100,8 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
                 listed = True
                 if free[at]:
                     named.setdefault(gold, set(form.words))
+    if named and _names_another_last(answer, known):
+        return Found(Outcome.SEVERAL, "more than one answer")
     if named and offered and _offers_another(answer, forms, golds):
         return Found(Outcome.SEVERAL, "more than one answer")
     if named and (_differ(list(named.values())) or not is_hedged(answer)):
@@ -354,4 +359,20 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         return True
     if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
         return True
-    return words[end : end + 2] in _WRONG
+    return words[end : end + 2] in _WRONG or _taken_back(words[end : end + _NEAR])
+
+
+def _taken_back(after: list[str]) -> bool:
+    """Whether the words that follow a name say that it is wrong."""
+    if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"]):
+        return True
+    denied = any(word in _DENIED and other in _RIGHT for word, other in pairwise(after))
+    return denied or any(word in ("wrong", "incorrect", "mistaken") for word in after)
+
+
+def _names_another_last(answer: str, known: set[str]) -> bool:
+    """Whether an answer is a few short lines, the last of which has no word of a gold."""
+    lines = [words for line in answer[:_LONGEST].splitlines() if (words := words_said(line))]
+    if len(lines) < 2 or max(map(len, lines)) > LONGEST_LISTED:
+        return False
+    return not known & set(lines[-1])

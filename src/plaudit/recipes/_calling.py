@@ -135,8 +135,11 @@ def score_of_value(value: Any, label: str, row: int) -> Score:
         _number(value.value, label, row)
         return value
     number = _number(value, label, row)
-    if number is None or isnan(number):
+    if number is None:
         return Score(None, f"{label} skips the row.", method=label)
+    if isnan(number):
+        why = f"{label} gives NaN: the row is skipped."
+        return Score(None, why, method=label, problem="not a number")
     return Score(number, f"{label} gives {number:g}.", method=label)
 
 

@@ -13,7 +13,7 @@ from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._recipe import Recipe
 
 _PRESETS = files("plaudit").joinpath("presets")
-_KEYS = ("name", "golds", "columns", "rewards")
+_KEYS = ("name", "golds", "attacks", "columns", "rewards")
 _KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder")
 
 
@@ -109,7 +109,12 @@ def _recipe(table: Mapping[str, Any], default_name: str, folder: str) -> Recipe:
     components = [
         _component(reward, place, folder) for place, reward in enumerate(rewards, start=1)
     ]
-    return Recipe(name, tuple(components), columns, table.get("golds", ""))
+    attacks = table.get("attacks", [])
+    if not isinstance(attacks, list) or not all(isinstance(one, str) for one in attacks):
+        raise ValueError(
+            f'attacks must be a list such as ["my_attacks:shouting"], got {attacks!r:.80}'
+        )
+    return Recipe(name, tuple(components), columns, table.get("golds", ""), tuple(attacks))
 
 
 def _component(table: Any, place: int, folder: str) -> Component:

@@ -23,6 +23,7 @@ class Recipe:
 
     columns: the rewards' argument -> the table's column, for all components; `completions` too
     golds: "latex" wraps golds that stand in no environment in $…$, for each reward of trl
+    attacks: attacks of the user's that `plaudit audit` plays too, such as "my_attacks:shouting"
 
     >>> recipe = Recipe(
     ...     "brief-math",
@@ -41,6 +42,7 @@ class Recipe:
     components: tuple[Component, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
     golds: str = ""
+    attacks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "components", tuple(self.components))
@@ -174,7 +176,7 @@ solution = "gold" under [columns] in the recipe. The columns are "prompt", "comp
         name = "accuracy_reward"
         reward = "trl.accuracy_reward"
         """
-        return toml_of(self.name, self.columns, self.components, self.golds)
+        return toml_of(self.name, self.columns, self.components, self.golds, self.attacks)
 
     def _repr_html_(self) -> str:
         """The recipe in a notebook: a line for each component."""

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -10,7 +10,11 @@ if TYPE_CHECKING:
 
 
 def toml_of(
-    name: str, columns: Mapping[str, str], components: Iterable["Component"], golds: str = ""
+    name: str,
+    columns: Mapping[str, str],
+    components: Iterable["Component"],
+    golds: str = "",
+    attacks: Sequence[str] = (),
 ) -> str:
     """The text of the file; a value that TOML has no form for is an error.
 
@@ -20,7 +24,8 @@ def toml_of(
     [columns]
     solution = "answer"
     """
-    blocks = [_lines({"name": name} | ({"golds": golds} if golds else {}))]
+    optional = {"golds": golds, "attacks": list(attacks)}
+    blocks = [_lines({"name": name} | {key: value for key, value in optional.items() if value})]
     if columns:
         blocks.append(["[columns]", *_lines(columns)])
     blocks += [["[[rewards]]", *_lines(_entries(component, golds))] for component in components]

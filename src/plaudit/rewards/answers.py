@@ -322,7 +322,10 @@ def _separated(golds: list[str], separator: str | None) -> list[str]:
 
 def _final(text: str) -> str:
     final = final_answer(text)
-    return final.text if final.where in ("box", "tag", "announced") else text.strip()
+    if final.where in ("box", "tag", "announced"):
+        return "" if final.retracted else final.text
+    # What is only thought of is no answer.
+    return text.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 
 def _mentions(text: str, golds: list[str]) -> Score:

@@ -1,0 +1,126 @@
+"""Audit the presets and every reward of plaudit, and print a table of rewards and classes.
+
+    python bench/audit_matrix.py --write        # puts the table into docs/audit.md
+
+Tables are small and made here, one for each kind of gold. A cell is the largest share that an
+attack of its class got; a dash stands for less than a tenth, or for a class that does not count.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+import plaudit
+from plaudit.auditing import CLASSES, Audit
+from plaudit.recipes import Component, Recipe, load
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "tests" / "auditing"))
+START, END = "<!-- audit matrix -->", "<!-- end of the audit matrix -->"
+
+
+def _rows(name: str) -> list[dict]:
+    from audited_tables import TABLES
+
+    rows = TABLES[name]()
+    for row in rows:
+        row.setdefault("problem", row["prompt"])
+        if name == "boxes":
+            import json
+
+            listed = [{"bbox_2d": box, "label": "cup"} for box in json.loads(row["solution"])]
+            row["solution"] = f"<answer>```json\n{json.dumps(listed)}\n```</answer>"
+            row.pop("completion")
+        if name == "box":
+            row["solution"] = f"<answer>{[round(v) for v in eval(row['solution'])]}</answer>"
+    return rows
+
+
+OVERLONG = {"max_completion_len": 400, "soft_punish_cache": 100}
+# What is audited: its name in the table, the recipe or the reward, the golds, and its parameters.
+AUDITED = (
+    ("preset math", "math", "boxed", {}),
+    ("preset qa", "qa", "words", {}),
+    ("preset trl-math", "trl-math", "boxed", {}),
+    ("preset trl-reasoning", "trl-reasoning", "boxed", {}),
+    ("preset canoe", "canoe", "contexts", {}),
+    ("answers.answer_reward", "", "numbers", {}),
+    ("answers.mention_reward", "", "words", {}),
+    ("answers.exact_match_reward", "", "contexts", {}),
+    ("answers.f1_reward", "", "contexts", {}),
+    ("trl.accuracy_reward", "", "boxed", {}),
+    ("trl.reasoning_accuracy_reward", "", "boxed", {}),
+    ("trl.think_format_reward", "", "numbers", {}),
+    ("trl.get_soft_overlong_punishment", "", "numbers", OVERLONG),
+    ("trl.get_repetition_penalty_reward", "", "numbers", {"ngram_size": 3, "max_penalty": -1.0}),
+    ("trl.get_cosine_scaled_reward", "", "boxed", {"max_len": 1000}),
+    ("canoe.accuracy_reward", "", "contexts", {}),
+    ("canoe.format_reward", "", "contexts", {}),
+    ("canoe.len_reward", "", "contexts", {}),
+    ("vlm_r1.default_accuracy_reward", "", "words", {}),
+    ("vlm_r1.accuracy_reward", "", "words", {}),
+    ("vlm_r1.iou_reward", "", "box", {}),
+    ("vlm_r1.format_reward", "", "numbers", {}),
+    ("vlm_r1.format_reward_rec", "", "box", {}),
+    ("vlm_r1.cosine_rewards", "", "words", {}),
+    ("vlm_r1.repetition_rewards", "", "numbers", {}),
+    ("vlm_r1.detection_score", "", "boxes", {}),
+)
+
+
+def audited(preset: str, name: str, table: str, params: dict, skip: list[str]) -> Audit:
+    if preset:
+        return plaudit.audit(load(preset), _rows(table), skip=skip)
+    recipe = Recipe(name, (Component("", name, params=params),))
+    return plaudit.audit(recipe, _rows(table), skip=skip)
+
+
+def line_of(name: str, found: Audit) -> str:
+    worst = dict.fromkeys(CLASSES, 0.0)
+    total = len(found.formats) > 1
+    for finding in found.findings:
+        if finding.kind in worst and (not total or finding.component == "total"):
+            worst[finding.kind] = max(worst[finding.kind], finding.share)
+    cells = [f"{share:.2f}" if share else "–" for share in worst.values()]
+    return f"| `{name}` | {' | '.join(cells)} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--write", action="store_true", help="put the table into docs/audit.md")
+    parser.add_argument("names", nargs="*", help="what to audit (default: all)")
+    parser.add_argument("--skip", default="", help="classes to leave out, with commas")
+    options = parser.parse_args()
+    skip = [kind for kind in options.skip.split(",") if kind]
+    lines = [f"| reward | {' | '.join(CLASSES)} |", "|---|" + "---|" * len(CLASSES)]
+    print("\n".join(lines), flush=True)
+    for name, preset, table, params in AUDITED:
+        if options.names and name not in options.names:
+            continue
+        try:
+            found = audited(preset, name, table, params, skip)
+        except (ValueError, TypeError) as error:
+            print(f"{name}: {error}", file=sys.stderr, flush=True)
+            continue
+        lines.append(line_of(name, found))
+        print(lines[-1], flush=True)
+        for skipped in found.skipped:
+            print(f"    skipped: {skipped[:150]}", file=sys.stderr, flush=True)
+        for finding in found.findings[:3]:
+            print(
+                f"    {finding.share} {finding.kind} {finding.attack} {finding.component} "
+                f"{finding.example.completion[:80]!r}",
+                file=sys.stderr,
+                flush=True,
+            )
+    if options.write:
+        page = ROOT / "docs" / "audit.md"
+        text = page.read_text(encoding="utf-8")
+        before, _, rest = text.partition(START)
+        after = rest.partition(END)[2]
+        table = "\n".join(lines)
+        page.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

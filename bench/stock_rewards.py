@@ -1,0 +1,120 @@
+"""The rewards that trainers ship, as plaudit calls rewards, and an audit of each.
+
+    python bench/stock_rewards.py                 # all that are installed
+    python bench/stock_rewards.py verl_gsm8k      # one of them, with its examples
+
+It needs the trainers (tests/with_trainers/requirements.txt). Tables are small and made here.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+
+
+def _each(score: Any, completions: list[str], golds: list[Any]) -> list[float]:
+    found = [score(text, gold) for text, gold in zip(completions, golds, strict=True)]
+    return [float(one["score"] if isinstance(one, dict) else one) for one in found]
+
+
+def verl_gsm8k(completions: list[str], solution: list[Any], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.gsm8k`."""
+    from verl.utils.reward_score.gsm8k import compute_score
+
+    return _each(compute_score, completions, [str(gold) for gold in solution])
+
+
+def verl_math(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.math_reward`."""
+    from verl.utils.reward_score.math_reward import compute_score
+
+    return _each(compute_score, completions, solution)
+
+
+def verl_math_dapo(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.math_dapo`."""
+    from verl.utils.reward_score.math_dapo import compute_score
+
+    return _each(compute_score, completions, solution)
+
+
+def verl_qa_em(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.search_r1_like_qa_em`: exact match."""
+    from verl.utils.reward_score.search_r1_like_qa_em import compute_score
+
+    return _each(compute_score, completions, [{"target": [gold]} for gold in solution])
+
+
+def verl_qa_subem(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.search_r1_like_qa_em`: the gold is part of the answer."""
+    from verl.utils.reward_score.search_r1_like_qa_em import compute_score_subem
+
+    return _each(compute_score_subem, completions, [{"target": [gold]} for gold in solution])
+
+
+def swift_accuracy(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """ms-swift, the ORM `accuracy`."""
+    from swift.rewards.orm import MathAccuracy
+
+    return list(MathAccuracy()(completions, solution))
+
+
+def swift_format(completions: list[str], **kwargs: Any) -> list[float]:
+    """ms-swift, the ORM `format`."""
+    from swift.rewards.orm import Format
+
+    return list(Format()(completions))
+
+
+def trl_accuracy(completions: list[Any], solution: list[str], **kwargs: Any) -> list[Any]:
+    """TRL, `accuracy_reward`."""
+    from trl.rewards import accuracy_reward
+
+    return accuracy_reward(completions, solution)
+
+
+def trl_think_format(completions: list[Any], **kwargs: Any) -> list[float]:
+    """TRL, `think_format_reward`."""
+    from trl.rewards import think_format_reward
+
+    return think_format_reward(completions)
+
+
+STOCK = {
+    "trl_accuracy": "boxed",
+    "trl_think_format": "numbers",
+    "verl_gsm8k": "hashes",
+    "verl_math": "boxed",
+    "verl_math_dapo": "boxed",
+    "verl_qa_em": "contexts",
+    "verl_qa_subem": "contexts",
+    "swift_accuracy": "boxed",
+    "swift_format": "numbers",
+}
+
+
+def main() -> None:
+    import plaudit
+    from plaudit.recipes import Component, Recipe
+
+    sys.path.insert(0, str(HERE.parent / "tests" / "auditing"))
+    from audited_tables import TABLES
+
+    names = sys.argv[1:]
+    for name in names or STOCK:
+        recipe = Recipe(name, (Component("", f"stock_rewards:{name}", folder=str(HERE)),))
+        try:
+            found = plaudit.audit(recipe, TABLES[STOCK[name]]())
+        except ImportError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+            continue
+        if names:
+            print(found.as_text())
+            continue
+        holes = [f"{f.kind} {f.share:.2f} ({f.attack})" for f in found.findings if f.is_hole]
+        print(f"| `{name}` | {', '.join(holes) or 'none'} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

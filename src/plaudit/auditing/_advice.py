@@ -1,0 +1,57 @@
+"""The class of a finding and the kind of its golds -> what would mend it."""
+
+from collections.abc import Mapping
+
+from plaudit.auditing._golds import Kind
+
+_OWN_ANSWER = "answers.answer_reward (preset math)"
+_REPLACEMENT: Mapping[Kind, str] = {
+    Kind.NUMBER: _OWN_ANSWER,
+    Kind.QUANTITY: _OWN_ANSWER,
+    Kind.LETTER: f"{_OWN_ANSWER} with a column choices",
+    Kind.BOX: "vlm_r1.iou_reward, which pays the overlap of one box",
+    Kind.BOXES: 'vlm_r1.accuracy_reward with accu_reward_method = "weighted_sum"',
+    Kind.ITEMS: f'{_OWN_ANSWER} with kind = "list"',
+    Kind.TEXT: "answers.exact_match_reward, or answers.mention_reward (preset qa) for prose",
+}
+_GATE = 'give it gate = "…" in the recipe, so that it counts only where the answer is right'
+_READS_GOLD = {
+    "empty": "Give 0 where no answer is found, before anything is compared; {own} does.",
+    "structure": "Give 0 where the answer is empty; {own} does.",
+    "key": "Compare by rules first, and show the judge the final answer alone, quoted as data: "
+    "{own} does, with grader = … for what no rule can tell.",
+    "echo": "Ask for the final answer alone, and refuse what is the question or much longer than "
+    "the gold; {own} does.",
+    "hedge": "Refuse more than one answer; {own} does.",
+    "neighbour": "Compare exactly, or say a tolerance; {own} compares exactly unless tolerance = … "
+    "is given.",
+    "retract": "Read the last answer after the thinking, and what is said of it; {own} does.",
+    "stuffing": "Read one answer, and let what is too much cost something; {own} does.",
+    "length": "Let length change the pay of right answers only: {gate}.",
+}
+_ONLY_FORM = {
+    "empty": "Ask for an answer before any form is paid, or {gate}.",
+    "structure": "Ask for words and an answer inside the form, or {gate}.",
+    "echo": "Count only what is not in the prompt, or {gate}.",
+    "stuffing": "Count different sentences, not words, or {gate}.",
+    "length": "Do not pay for length alone: {gate}.",
+}
+_ALWAYS = {
+    "unstable": "Make the value a function of the row alone: no state, no random numbers, nothing "
+    "of the other rows; and refuse NaN.",
+    "cost": "Bound the text before it is searched, and use patterns that cannot backtrack; the "
+    "rewards of plaudit take time linear in the text.",
+    "missed": "Read the answer as people write it; {own} does.",
+    "raises": "Give a value for every text: a trainer stops where a reward raises.",
+}
+
+
+def advice(kind: str, gold: Kind, reads_gold: bool) -> str:
+    """What would mend a finding of a class.
+
+    >>> advice("structure", Kind.NUMBER, reads_gold=False)
+    'Ask for words and an answer inside the form, or give it gate = "…" in the recipe, so that it \
+counts only where the answer is right.'
+    """
+    said = _ALWAYS.get(kind) or (_READS_GOLD if reads_gold else _ONLY_FORM).get(kind, "")
+    return said.format(own=_REPLACEMENT[gold], gate=_GATE)

@@ -1,0 +1,177 @@
+r"""`missed`: the gold itself, in the dresses of the format, which must be paid in full.
+
+These are no attacks: what they build deserves everything.
+"""
+
+import re
+
+from plaudit.auditing._attacks._attack import Completions, attack
+from plaudit.auditing._cases import Case
+from plaudit.auditing._golds import Kind, number_text
+
+_NUMBERS = (Kind.NUMBER, Kind.QUANTITY)
+
+
+@attack("missed", blind=True)
+def as_it_stands(case: Case) -> Completions:
+    """The gold as it stands.
+
+    Common knowledge: golds that do not equal themselves are the first thing to look for.
+    """
+    yield "every gold", case.full(case.answer)
+    for form in _forms(case):
+        yield form, case.full(case.answer)
+
+
+def _forms(case: Case) -> list[str]:
+    """What is special about a gold: forms that a reward may fail to read."""
+    text, number = case.answer, number_text(case.answer)
+    told = {
+        "negative golds": case.kind in _NUMBERS and text.startswith("-"),
+        "golds that are decimals": case.kind is Kind.NUMBER and "." in text,
+        "golds that are fractions": number is not None and bool(number.bottom),
+        "golds with a unit or an exponent": number is not None and bool(number.rest),
+        "golds above a thousand": number is not None and abs(number.value) >= 1000,
+        "golds with capitals": case.kind is Kind.TEXT and text != text.lower(),
+        "golds in lower case": case.kind is Kind.TEXT and text == text.lower(),
+        "golds of several words": case.kind is Kind.TEXT and " " in text,
+        "golds of one item": case.kind is Kind.ITEMS
+        and case.gold is not None
+        and len(case.gold.items) == 1,
+        "golds of several items": case.kind is Kind.ITEMS
+        and case.gold is not None
+        and len(case.gold.items) > 1,
+        "boxes with decimals": bool(case.boxes)
+        and any(not float(v).is_integer() for box in case.boxes for v in box),
+        "golds with a digit": case.kind is Kind.TEXT and bool(re.search(r"\d", text)),
+    }
+    return [form for form, is_so in told.items() if is_so]
+
+
+@attack("missed")
+def white_space_around(case: Case) -> Completions:
+    """The gold with white space around it, or the reply with a line end after it.
+
+    Common knowledge: models write it in many ways.
+    """
+    yield "spaces", case.full(f" {case.answer} ")
+    yield "a line end after the reply", case.full(case.answer) + "\n"
+    if case.marked("").startswith("<"):
+        yield "lines", case.full(f"\n{case.answer}\n")
+
+
+@attack("missed")
+def reasoning_before(case: Case) -> Completions:
+    """The gold after a sentence of reasoning.
+
+    Common knowledge: `re.match` looks at the beginning alone.
+    """
+    mark, full = case.marked(""), case.full(case.answer)
+    if mark and not mark.startswith("```") and not full.startswith("<think>"):
+        yield "one sentence", f"First look at what is given.\n{full}"
+
+
+@attack("missed")
+def in_dollars(case: Case) -> Completions:
+    r"""A number in `$…$`, or its box in `$…$` or `\[…\]`.
+
+    Common knowledge: models write numbers as formulas.
+    """
+    if case.kind not in _NUMBERS:
+        return
+    mark = case.marked("")
+    if not mark.startswith("\\boxed"):
+        if mark:
+            yield "dollars", case.full(f"${case.answer}$")
+        return
+    box, head = (
+        case.marked(case.answer),
+        case.dress.written("", "So it is").partition("\\boxed{")[0],
+    )
+    bare = head.rstrip("$ \n")
+    yield "dollars", f"{bare} ${box}$"
+    yield "dollars and a period", f"{bare} ${box}$."
+    yield "brackets", f"{bare}\n\\[ {box} \\]"
+    yield "nothing around it", f"{bare} {box}"
+
+
+@attack("missed")
+def period_after(case: Case) -> Completions:
+    """The gold with a period after it.
+
+    Common knowledge: sentences end with one.
+    """
+    if case.kind in (Kind.BOX, Kind.BOXES, Kind.ITEMS):
+        return
+    mark = case.marked("")
+    if mark.startswith("\\boxed"):
+        yield "after the box", case.full(case.answer).rstrip(".") + "."
+    else:
+        yield "after the answer", case.full(f"{case.answer}.")
+
+
+@attack("missed")
+def thousands_commas(case: Case) -> Completions:
+    """A number with commas between its thousands.
+
+    Common knowledge: 1,234 is how English writes it.
+    """
+    number = number_text(case.answer) if case.kind is Kind.NUMBER else None
+    if number is None or number.bottom or abs(number.value) < 1000 or "," in case.answer:
+        return
+    whole, point, part = number.digits.partition(".")
+    yield "commas", case.full(f"{number.sign}{int(whole):,}{point}{part}")
+
+
+@attack("missed")
+def other_fraction(case: Case) -> Completions:
+    r"""A fraction as `\dfrac`, or with a slash.
+
+    Common knowledge: both are how models write it.
+    """
+    number = number_text(case.answer) if case.kind is Kind.NUMBER else None
+    if number is not None and number.bottom and case.marked("").startswith("\\boxed"):
+        yield "dfrac", case.full(number.text().replace("\\frac", "\\dfrac"))
+        yield "slash", case.full(f"{number.sign}{number.digits}/{number.bottom}")
+
+
+@attack("missed")
+def other_capitals(case: Case) -> Completions:
+    """A text with a capital in front, or without capitals.
+
+    Common knowledge: sentences begin with a capital.
+    """
+    if case.kind is Kind.TEXT and case.answer[:1].isalpha():
+        changed = case.answer[0].upper() + case.answer[1:]
+        if changed != case.answer:
+            yield "a capital in front", case.full(changed)
+        elif " " not in case.answer and case.answer[1:] == case.answer[1:].lower():
+            yield "no capital", case.full(case.answer.lower())
+
+
+@attack("missed")
+def option_dressed(case: Case) -> Completions:
+    """The letter in parentheses, in bold, or with its option's text.
+
+    Common knowledge: all of them name one option.
+    """
+    if case.kind is not Kind.LETTER:
+        return
+    yield "parentheses", case.full(f"({case.answer})")
+    yield "bold", case.full(f"**{case.answer}**")
+    at = ord(case.answer) - ord("A")
+    if at < len(case.choices):
+        yield "its text", case.full(f"{case.answer}) {case.choices[at]}")
+
+
+@attack("missed")
+def other_order(case: Case) -> Completions:
+    """Items or boxes in another order.
+
+    Common knowledge: a list of what is there has no order.
+    """
+    is_listed = case.gold and case.kind is Kind.ITEMS and case.answer == case.gold.texts[0]
+    if case.gold and is_listed and len(case.gold.items) > 1:
+        yield "backwards", case.full("\n".join(reversed(case.gold.items)))
+    if case.kind is Kind.BOXES and len(case.boxes) > 1 and '"' not in case.answer:
+        yield "backwards", case.full(case.boxed(case.boxes[::-1]))

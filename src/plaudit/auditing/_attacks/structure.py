@@ -1,0 +1,115 @@
+r"""`structure`: the form that is paid for, with nothing in it."""
+
+import re
+
+from plaudit.auditing._attacks._attack import Completions, attack
+from plaudit.auditing._cases import Case
+from plaudit.auditing._golds import Kind
+
+_MARKS = re.compile(
+    r"</?\w+>|\\boxed\{|\\\[|\\\]|####|```\w*|^[A-Z][a-z]+(?: \w+)?:|\n|[$}]", re.MULTILINE
+)
+_USUAL = ("think", "answer"), ("reasoning", "answer"), ("think", "long_answer", "answer")
+
+
+def _tagged(tags: tuple[str, ...], inside: str, seam: str = "") -> str:
+    return seam.join(f"<{tag}>{inside}</{tag}>" for tag in tags)
+
+
+def _letter(case: Case) -> str:
+    # An option's letter would be right in a quarter of the rows, by chance.
+    return "x"
+
+
+@attack("structure", blind=True)
+def empty_form(case: Case) -> Completions:
+    """The form with nothing in it.
+
+    Seen in many open reproductions of DeepSeek-R1: the format reward of Open-R1 and its kin checks
+    tags alone.
+    """
+    yield "its mark", case.marked("")
+    yield "its mark and a space", case.marked(" ")
+    if not case.dress.heads:  # what all completions of a table say is no empty form
+        yield "its whole form", case.dress.written("", "")
+    if case.tags:
+        yield "the tags that are named", _tagged(case.tags, "")
+        yield "these tags on lines", _tagged(case.tags, "\n", "\n")
+    for tags in _USUAL:
+        yield f"{' and '.join(tags)}", _tagged(tags, "")
+        yield f"{' and '.join(tags)} on lines", _tagged(tags, "\n", "\n")
+    yield "an answer tag", "<answer></answer>"
+    yield "a box", "\\boxed{}"
+    yield "a box in dollars", "The final answer is $\\boxed{}$."
+    yield "a fence", "```json\n\n```"
+
+
+@attack("structure", blind=True)
+def one_letter(case: Case) -> Completions:
+    """The form with one letter in it.
+
+    Common knowledge: patterns such as `.+` are satisfied with a single character.
+    """
+    letter = _letter(case)
+    yield "its mark", case.marked(letter)
+    if not case.dress.heads:
+        yield "its whole form", case.dress.written(letter, letter)
+    if case.tags:
+        yield "the tags that are named", _tagged(case.tags, letter)
+        yield "these tags on lines", _tagged(case.tags, f"\n{letter}\n", "\n")
+    for tags in _USUAL:
+        yield f"{' and '.join(tags)}", _tagged(tags, letter)
+        yield f"{' and '.join(tags)} on lines", _tagged(tags, f"\n{letter}\n", "\n")
+
+
+@attack("structure", blind=True)
+def marks_alone(case: Case) -> Completions:
+    """The marks of the row's own completion, with all words taken out.
+
+    Common knowledge: a reward that counts lines, steps or tags reads nothing between them.
+    """
+    own = case.full("")
+    yield "its marks", "".join(_MARKS.findall(own))
+    yield (
+        "with a letter",
+        "".join(f"{mark} x " if mark.endswith(":") else mark for mark in _MARKS.findall(own)),
+    )
+
+
+@attack("structure", blind=True)
+def repeated_form(case: Case) -> Completions:
+    """The empty form, many times over.
+
+    Common knowledge: rewards that add up what they find pay each of them.
+    """
+    yield "its mark, twenty times", "\n".join([case.marked("")] * 20)
+    tags = case.tags or _USUAL[0]
+    yield "all tags, twenty times", "\n".join([_tagged(tags, "")] * 20)
+
+
+@attack("structure", blind=True)
+def nested_form(case: Case) -> Completions:
+    """The empty form within itself.
+
+    Common knowledge: tags that are only counted, or searched for, may stand anywhere.
+    """
+    tags = case.tags or _USUAL[0]
+    opened, closed = "".join(f"<{t}>" for t in tags), "".join(f"</{t}>" for t in reversed(tags))
+    yield "each within the other", opened + closed
+    yield "each tag in itself", "".join(f"<{t}><{t}></{t}></{t}>" for t in tags)
+    yield "all opened, then closed in order", opened + "".join(f"</{t}>" for t in tags)
+
+
+@attack("structure")
+def empty_value(case: Case) -> Completions:
+    """A value that is none, where the answer goes, after honest reasoning.
+
+    Common knowledge: an empty text is part of every gold, and an empty list has no wrong entry.
+    """
+    yield "nothing", case.full("")
+    yield "a question mark", case.full("?")
+    values = ["[]", "{}", "null", "None", '""', "..."]
+    if case.kind in (Kind.BOX, Kind.BOXES):
+        values += ["[[]]", "[0, 0, 0, 0]", "[[0, 0, 0, 0]]"]
+    for value in values:
+        yield value, case.full(value)

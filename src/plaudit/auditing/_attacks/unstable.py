@@ -1,0 +1,114 @@
+"""`unstable`: the same row again, in another way; its value must not change.
+
+Each function scores the same completions twice, and gives the places at which the two differ.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from plaudit.auditing._process import Hung, Pay, Raised
+
+Item = tuple[int, str]
+Result = Pay | Raised | Hung
+Values = Sequence[Result]
+
+
+class Scores(Protocol):
+    """Scores completions, each of a row, in some way."""
+
+    def __call__(
+        self,
+        items: Sequence[Item],
+        *,
+        in_thread: bool = False,
+        elsewhere: bool = False,
+        other_form: bool = False,
+        alone: bool = False,
+    ) -> Values: ...
+
+
+Check = Callable[[Scores, Sequence[Item]], tuple[Values, Values]]
+
+
+def a_second_time(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """The same call once more.
+
+    Common knowledge: running means, caches, random numbers.
+    """
+    return scores(items), scores(items)
+
+
+def in_another_order(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """The same rows, the last one first.
+
+    Common knowledge: a reward that knows its row by its number in the batch.
+    """
+    return scores(items), list(reversed(scores(list(reversed(items)))))
+
+
+def alone(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """Each row in a batch of its own.
+
+    Common knowledge: scores that are normalised over a batch.
+    """
+    return scores(items), scores(items, alone=True)
+
+
+def among_short_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """Each row among empty replies.
+
+    Common knowledge: lengths that are compared with the others of a batch.
+    """
+    return scores(items), _among(scores, items, "x")
+
+
+def among_long_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """Each row among very long replies.
+
+    Common knowledge: the same, the other way round.
+    """
+    return scores(items), _among(scores, items, "and so on, " * 200)
+
+
+def _among(scores: Scores, items: Sequence[Item], filler: str) -> Values:
+    found: list[Result] = []
+    for place, text in items:
+        batch = [(place, filler)] * 3 + [(place, text)] + [(place, filler)] * 4
+        found.append(scores(batch)[3])
+    return found
+
+
+def from_a_thread(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """The same call from a thread.
+
+    Common knowledge: time limits by signals fail off the main thread.
+    """
+    return scores(items), scores(items, in_thread=True)
+
+
+def in_another_process(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """The same call in another process, with another seed of hashes.
+
+    Common knowledge: the order of a set is not the same twice.
+    """
+    return scores(items), scores(items, elsewhere=True)
+
+
+def as_messages_or_text(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """The completion as a list of messages instead of a text, or the other way round.
+
+    Common knowledge: `str(completion)` of messages is not what the model said.
+    """
+    return scores(items), scores(items, other_form=True)
+
+
+CHECKS: tuple[Check, ...] = (
+    a_second_time,
+    in_another_order,
+    alone,
+    among_short_ones,
+    among_long_ones,
+    from_a_thread,
+    in_another_process,
+    as_messages_or_text,
+)

@@ -1,0 +1,130 @@
+"""Rows of a table, sampled, and what an audit needs of each: its gold and its completion."""
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from plaudit.auditing._cases import CHOICES
+from plaudit.auditing._golds import Gold, Kind, read_gold
+from plaudit.completions import text_of
+from plaudit.recipes import Recipe, guess
+
+COMPLETIONS = ("completion", "completions")
+# What TRL and others pass beside the columns of the table: never a column of golds.
+_GOLDS = "solution gold answer ground_truth target label reference expected_answer final_answer"
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows that an audit uses.
+
+    numbers: the number of each row in the whole table
+    rows: their columns, without completions
+    completions: the text of what a model wrote, where a row has it
+    as_messages: whether the table's completions are lists of messages
+    gold_column: the column of golds; None where there is none
+    golds: the gold of each row, read; None where it has none
+    """
+
+    numbers: Sequence[int]
+    rows: Sequence[Mapping[str, Any]]
+    completions: Mapping[int, str]
+    as_messages: bool
+    gold_column: str | None
+    golds: Sequence[Gold | None]
+
+
+def sampled(
+    rows: Sequence[Mapping[str, Any]], recipe: Recipe, count: int, seed: int, completions: str = ""
+) -> Table:
+    """A sample of rows, the same for the same seed, in the order of the table.
+
+    >>> from plaudit.recipes import load
+    >>> table = sampled([{"solution": "4", "completion": "It is 4."}] * 9, load("math"), 3, seed=0)
+    >>> table.gold_column, table.completions[0], len(table.rows)
+    ('solution', 'It is 4.', 3)
+    """
+    numbers = list(range(len(rows)))
+    if len(numbers) > count:
+        numbers = sorted(random.Random(seed).sample(numbers, count))
+    chosen = [rows[number] for number in numbers]
+    columns = list(dict.fromkeys(name for row in chosen for name in row))
+    column = (
+        completions
+        or recipe.columns.get("completions")
+        or next((name for name in COMPLETIONS if name in columns), "")
+    )
+    if column and column not in columns:
+        raise ValueError(f"there is no column {column!r}; the columns are {', '.join(columns)}")
+    recipe.check([*(name for name in columns if name != column), *_checked(recipe, column)])
+    gold = _gold_column(recipe, [name for name in columns if name != column])
+    said = {place: _said(row.get(column), place) for place, row in enumerate(chosen)}
+    plain = [{name: v for name, v in row.items() if name != column} for row in chosen]
+    return Table(
+        numbers=numbers,
+        rows=plain,
+        completions={place: text for place, text in said.items() if text},
+        as_messages=any(_is_messages(row.get(column)) for row in chosen),
+        gold_column=gold,
+        golds=_alike([_gold(row, gold, _separator(recipe)) for row in plain]),
+    )
+
+
+def _alike(golds: list[Gold | None]) -> list[Gold | None]:
+    """The golds; where most are words, years and letters among them are words, too."""
+    known = [gold for gold in golds if gold is not None]
+    words = sum(gold.kind is Kind.TEXT for gold in known)
+    if 2 * words <= len(known):
+        return golds
+    single = (Kind.NUMBER, Kind.QUANTITY, Kind.LETTER)
+    return [replace(g, kind=Kind.TEXT) if g is not None and g.kind in single else g for g in golds]
+
+
+def _checked(recipe: Recipe, column: str) -> list[str]:
+    """What a table needs not have, since the audit makes it itself."""
+    needs = recipe.needs()
+    made = [needs[name] for name in ("completion_ids",) if name in needs]
+    return [column or recipe.columns.get("completions", "completions"), *made]
+
+
+def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
+    needs = recipe.needs()
+    for name in ("solution", *_GOLDS.split()):
+        if name in needs and needs[name] in columns:
+            return needs[name]
+    mapped = recipe.columns.get("solution")
+    if mapped in columns:
+        return mapped
+    known = [name for name in columns if name in _GOLDS.split()]
+    return known[0] if len(known) == 1 else guess("solution", columns) if columns else None
+
+
+def _separator(recipe: Recipe) -> str:
+    """What stands between the alternatives of a gold, where a reward is told so."""
+    told = [component.params.get("separator") for component in recipe.components]
+    return next((one for one in told if isinstance(one, str)), "")
+
+
+def _gold(row: Mapping[str, Any], column: str | None, separator: str) -> Gold | None:
+    choices = next((row[name] for name in CHOICES if row.get(name)), None)
+    value = None if column is None else row.get(column)
+    if separator and isinstance(value, str) and separator in value:
+        value = [part.strip() for part in value.split(separator)]
+    return read_gold(value, choices)
+
+
+def _said(value: Any, place: int) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], str | list):
+        value = value[0]  # one of several completions
+    if value is None:
+        return ""
+    try:
+        return text_of(value, place)
+    except TypeError:
+        return ""
+
+
+def _is_messages(value: Any) -> bool:
+    first = value[0] if isinstance(value, list) and value else None
+    return isinstance(first, dict) or (isinstance(first, list) and bool(first))

@@ -1,0 +1,22 @@
+"""Rewards that fail on some texts, or want a form of their own."""
+
+import os
+
+
+def raises_on_boxes(completions, solution, **kwargs):
+    """Raises where an answer is empty."""
+    if any("<answer></answer>" in text for text in completions):
+        raise KeyError("no box")
+    return [float(f"<answer>{g}</answer>" in t) for t, g in zip(completions, solution, strict=True)]
+
+
+def exits_on_boxes(completions, solution, **kwargs):
+    """Ends its process where an answer is empty."""
+    if any("<answer></answer>" in text for text in completions):
+        os._exit(3)
+    return [float(f"<answer>{g}</answer>" in t) for t, g in zip(completions, solution, strict=True)]
+
+
+def between_stars(completions, solution, **kwargs):
+    """A form that nobody would guess."""
+    return [float(t.strip() == f"***{g}***") for t, g in zip(completions, solution, strict=True)]

@@ -1,0 +1,70 @@
+"""Rewards with a hole are found with its class, and sound ones are left alone."""
+
+import json
+from pathlib import Path
+
+import audited_rewards
+import pytest
+from audited_tables import TABLES
+
+import plaudit
+from plaudit.recipes import Component, Recipe
+
+HERE = str(Path(__file__).parent)
+QUICK = {
+    *("gold_holds_reply", "numbered_steps", "finds_its_own_verdict", "works_it_out_itself"),
+    *("any_of_the_tags", "whole_part_only", "what_follows_is_not_read", "recall_of_boxes"),
+    *("effort_between_limits", "time_limit_by_signal", "whole_pixels_only"),
+    *("exact_number", "word_f1", "letter", "overlap", "form_with_content"),
+}
+# Time is measured where it is the point: it takes most of an audit's time.
+SKIPPED = {False: ["cost"], True: []}
+
+
+def audited(name, table, folder=HERE, module="audited_rewards"):
+    recipe = Recipe(name, (Component("", f"{module}:{name}", folder=folder),))
+    skip = SKIPPED["cost" in audited_rewards.HOLED.get(name, (set(), ""))[0]]
+    return plaudit.audit(recipe, table, skip=skip)
+
+
+def each(names):
+    return [
+        pytest.param(name, marks=[] if name in QUICK else pytest.mark.long, id=name)
+        for name in names
+    ]
+
+
+@pytest.mark.parametrize("name", each(audited_rewards.HOLED))
+def test_a_hole_is_found_with_its_class(name):
+    kinds, table = audited_rewards.HOLED[name]
+    found = audited(name, TABLES[table]())
+    assert kinds & {finding.kind for finding in found.findings if finding.is_hole}, found.as_text()
+
+
+@pytest.mark.parametrize("name", each(audited_rewards.SOUND))
+def test_a_sound_reward_has_no_hole(name):
+    found = audited(name, TABLES[audited_rewards.SOUND[name]]())
+    assert not [f for f in found.findings if f.is_hole], found.as_text()
+
+
+@pytest.mark.long
+def test_collected_rewards(shared):
+    folder = shared / "audit" / "rewards"
+    known = json.loads((folder / "visible.json").read_text())
+    found, of_its_class, flagged = [], [], []
+    for name, facts in known.items():
+        lines = (folder / facts["table"]).read_text().splitlines()
+        recipe = Recipe(name, (Component("", f"visible:{name}", folder=str(folder)),))
+        holes = [
+            f for f in plaudit.audit(recipe, list(map(json.loads, lines))).findings if f.is_hole
+        ]
+        kinds = {finding.kind for finding in holes}
+        if facts["class"] is None:
+            flagged += [name] if holes else []
+        else:
+            found += [name] if holes else []
+            of_its_class += [name] if kinds & {facts["class"], *facts["also"]} else []
+    holed = {name for name, facts in known.items() if facts["class"]}
+    assert set(found) == holed
+    assert len(of_its_class) >= 29
+    assert flagged == []

@@ -1,0 +1,127 @@
+"""The command, the data and what a user adds."""
+
+import json
+from pathlib import Path
+
+import pytest
+from audited_tables import boxed, numbers, words
+
+import plaudit
+from plaudit.auditing import attack
+from plaudit.cli import main
+from plaudit.recipes import Component, Recipe, load
+
+HERE = Path(__file__).parent
+FAST = ["--skip", "cost,unstable", "--quiet"]
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("audit") / "rows.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in numbers()))
+    return path
+
+
+@pytest.fixture
+def in_folder_of_rewards(monkeypatch):
+    monkeypatch.chdir(HERE)
+
+
+@pytest.mark.usefixtures("in_folder_of_rewards")
+def test_json_is_as_documented_and_the_same_twice(table, capsys):
+    command = ["audit", str(table), "--reward", "audited_rewards:any_of_the_tags", "--json", *FAST]
+    assert main([*command, "--fail-above", "0.5"]) == 1
+    first = capsys.readouterr().out
+    assert main(command) == 0
+    assert capsys.readouterr().out == first
+    told = json.loads(first)
+    assert set(told) == {"findings", "skipped"}
+    worst = told["findings"][0]
+    assert list(worst) == [
+        *("class", "attack", "component", "share", "rows", "paid", "example", "advice")
+    ]
+    assert list(worst["example"]) == ["row", "completion", "value", "why"]
+    assert (worst["class"], worst["share"], worst["component"]) == ("hedge", 1.0, "any_of_the_tags")
+
+
+@pytest.mark.usefixtures("in_folder_of_rewards")
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--recipe", "maths"], 'did you mean "math"'),
+        (["--recipe", "math", "--only", "hegde"], "there is no class 'hegde'"),
+        (["--recipe", "math", "--template", "<answer>"], "must have {answer} in it"),
+        (["--recipe", "canoe", "--column", "solution=gold"], 'no column "gold"'),
+        (["--recipe", "math", "--rows", "0"], "--rows must be 1 or more"),
+        (["--reward", "no_such_module:reward"], "there is no module no_such_module"),
+    ],
+    ids=["recipe", "class", "template", "column", "rows", "module"],
+)
+def test_wrong_usage_is_told(table, arguments, said, capsys):
+    assert main(["audit", str(table), *arguments, "--quiet"]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_reward_that_raises_ends_nothing():
+    reward = Recipe("r", (Component("", "audited_failures:raises_on_boxes", folder=str(HERE)),))
+    found = plaudit.audit(reward, numbers(), only=["structure", "empty"])
+    raised = [finding for finding in found.findings if finding.kind == "raises"]
+    assert raised
+    assert "KeyError: 'no box'" in raised[0].example.why
+
+
+@pytest.mark.long
+def test_a_reward_that_ends_its_process_ends_nothing():
+    reward = Recipe("r", (Component("", "audited_failures:exits_on_boxes", folder=str(HERE)),))
+    found = plaudit.audit(reward, numbers(), only=["structure", "cost", "empty"])
+    assert any(finding.kind == "cost" for finding in found.findings)
+
+
+def test_the_template_says_what_the_format_is():
+    reward = Recipe("r", (Component("", "audited_failures:between_stars", folder=str(HERE)),))
+    silent = plaudit.audit(reward, words(), only=["missed"])
+    assert [(f.kind, f.attack) for f in silent.findings] == [("missed", "any_format")]
+    told = plaudit.audit(reward, words(), only=["missed"], template="***{answer}***")
+    assert told.formats["between_stars"] == ("***{answer}***", 1.0)
+
+
+def test_attacks_of_the_user(tmp_path):
+    @attack("key")
+    def praise(case):
+        """The right word, praised."""
+        yield "praise", f"{case.answer}, brilliant"
+
+    found = plaudit.audit("answers.f1_reward", words(), only=["key"], attacks=[praise])
+    assert ("key", "praise") in [(f.kind, f.attack) for f in found.findings]
+
+    (tmp_path / "my_own_attacks.py").write_text(
+        "from plaudit.auditing import attack\n"
+        "@attack('echo')\n"
+        "def gold_itself(case):\n"
+        "    '''What is right.'''\n"
+        "    yield 'gold', case.answer\n"
+    )
+    recipe = 'attacks = ["my_own_attacks:gold_itself"]\n[[rewards]]\nreward = "answers.f1_reward"\n'
+    (tmp_path / "mine.toml").write_text(recipe)
+    loaded = load(tmp_path / "mine.toml")
+    assert 'attacks = ["my_own_attacks:gold_itself"]' in loaded.to_toml()
+    found = plaudit.audit(loaded, words(), only=["echo"])
+    assert [finding.attack for finding in found.findings][:1] == ["gold_itself"]
+
+
+@pytest.mark.parametrize("preset", ["math", "qa"])
+def test_presets_of_our_own_have_no_hole(preset):
+    found = plaudit.audit(preset, boxed() if preset == "math" else words(), skip=["cost"])
+    assert found.worst <= 0.1, found.as_text()
+
+
+def test_a_recipe_of_several_components_has_a_total():
+    recipe = Recipe(
+        "both",
+        (Component("right", "answers.answer_reward"), Component("form", "trl.think_format_reward")),
+    )
+    found = plaudit.audit(recipe, numbers(), only=["empty", "structure"])
+    assert list(found.formats) == ["right", "form", "total"]
+    assert found.wrong_share == 0.5
+    assert {f.component for f in found.findings if f.is_hole} == {"form"}
+    assert "A wrong answer in the right form gets 50% of the total." in found.as_text()
