@@ -21,6 +21,8 @@ MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to p
 LONGEST_LISTED = 3  # words of a name in a list
 LONGEST_NAME = 8  # words of a name in a list, where nothing is prose
 HEAP = 6  # words with capitals in a row that are no name any more
+LONG_HEAP = 14  # words that are no answer any more where hardly one of them joins the others
+JOINING = 0.2  # the share of words such as "of" and "is" that prose has
 SHORT_ANSWER = 10  # words
 FIRST_WORDS = 70  # an answer in prose names its answer early
 _LONGEST = 20_000
@@ -49,9 +51,12 @@ _MONTH_NAMES = {
 }
 _MONTH_NAMES |= {"may": "month5"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
-_YEAR_NOTE = re.compile(r"\b((?:1[5-9]|20)\d\d)\d\b")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
-_WORD = re.compile(r"[^\W_]++")
+# A word, or a number with its sign and its decimals: "-5" does not name 5.
+_WORD = re.compile(
+    r"(?<![^\W_])[-−±]?+\d++\.\d++(?![^\W_]|\.\d)|(?<![^\W_])[-−±](?=\d)[^\W_]++|[^\W_]++"
+)
+_PLUS_MINUS = re.compile(r"\\pm\s*+")
 _ITEM_END = re.compile(
     r"[,.:](?!\d)|[;!?\n\t/|+=→{}]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
     r"|\)\s*+\(|[\"”]\s*+[\"“]|\d++[.)](?=\s)",
@@ -88,8 +93,9 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
     places = _Places(words)
     offered = bool(_OR.search(answer))
     forms = {form for gold in golds for form in gold_forms(gold)}
-    free = _free(pieces, forms, offered)
     known = {word for form in forms for word in form.words}
+    heap = _is_heap(answer, words, known)
+    free = [False] * len(words) if heap else _free(pieces, forms, offered)
     listed = False
     named: dict[str, set[str]] = {}
     for gold in golds:
@@ -109,6 +115,14 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
     if listed:
         return Found(Outcome.SEVERAL, "more than one answer")
     return different("the words of the golds")
+
+
+def _is_heap(answer: str, words: list[str], known: set[str]) -> bool:
+    """Whether an answer is many names, and hardly a word that joins them: no prose, no answer."""
+    if len(words) < LONG_HEAP or 3 * sum(word in known for word in words) >= len(words):
+        return False
+    said = [word.strip(".,;:!?()\"'") for word in answer.lower().split()]
+    return sum(word in _SMALL or _says(word) for word in said) < JOINING * len(said)
 
 
 def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bool:
@@ -164,8 +178,12 @@ def _pieces(answer: str) -> list[_Piece]:
 
 
 def _is_prose(part: str) -> bool:
-    small = (word for word in part.split() if word[0].islower())
-    return any(word in _PROSE or (word.endswith("ed") and len(word) > 4) for word in small)
+    return any(_says(word) for word in part.split() if word[0].islower())
+
+
+def _says(word: str) -> bool:
+    """Whether a word says something of others, as a verb does."""
+    return word in _PROSE or (word.endswith("ed") and len(word) > 4)
 
 
 def _is_row_of_names(part: str, small_letters: bool) -> bool:
@@ -217,7 +235,7 @@ def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
 
 def words_said(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
-    text = _YEAR_NOTE.sub(r"\1 ", _GLUED.sub(" ", text))
+    text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", text))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
     text = unicodedata.normalize("NFKD", text.replace("’", "'"))
     text = "".join(c for c in text if not unicodedata.combining(c)).lower()
@@ -242,7 +260,7 @@ class Form(NamedTuple):
     """A way to name a gold.
 
     kind: "row": the words stand in a row; "near": near one another, in any order; "all": anywhere;
-        "initial": one word stands between them; "initials": all but the last are initials
+        "initials": all but the last are initials
     """
 
     words: tuple[str, ...]
@@ -299,7 +317,7 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
         yield Form(tuple(words[1:]))
     if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
         yield Form((words[0], words[2]))
-        yield Form((words[0], words[2]), "initial")
+        yield Form((words[0], words[1][0], words[2]))
     if len(words) >= 2 and all(len(word) == 1 for word in words[:-1]):
         yield Form(tuple(words), "initials")
     elif 2 < len(words) < 4 and len(words[-1]) > 2:
@@ -331,10 +349,6 @@ class _Places:
             case "all":
                 if all(word in self.where for word in wanted):
                     yield self.where[wanted[0]][0]
-            case "initial":
-                for at in self.where.get(wanted[0], ()):
-                    if self.words[at + 2 : at + 3] == [wanted[1]]:
-                        yield at
             case "initials":
                 yield from self._initials(wanted)
 

@@ -1,7 +1,7 @@
 """Rows of a table, sampled, and what an audit needs of each: its gold and its completion."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -67,7 +67,7 @@ def sampled(
         completions={place: text for place, text in said.items() if text},
         as_messages=any(_is_messages(row.get(column)) for row in chosen),
         gold_column=gold,
-        golds=_alike([_gold(row, gold, _separator(recipe)) for row in plain]),
+        golds=_alike([_gold(row, gold, _first_of(recipe)) for row in plain]),
     )
 
 
@@ -100,18 +100,23 @@ def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
     return known[0] if len(known) == 1 else guess("solution", columns) if columns else None
 
 
-def _separator(recipe: Recipe) -> str:
-    """What stands between the alternatives of a gold, where a reward is told so."""
+def _first_of(recipe: Recipe) -> Callable[[Any], Any]:
+    """What takes the first of a gold's alternatives, where the rewards are known to have some."""
     told = [component.params.get("separator") for component in recipe.components]
-    return next((one for one in told if isinstance(one, str)), "")
+    separator = next((one for one in told if isinstance(one, str)), "")
+    listed = all(str(component.reward).startswith("answers.") for component in recipe.components)
+
+    def first(gold: Any) -> Any:
+        if separator and isinstance(gold, str) and separator in gold:
+            return next((part for part in gold.split(separator) if part.strip()), gold)
+        return gold[0] if listed and isinstance(gold, list) and gold else gold
+
+    return first
 
 
-def _gold(row: Mapping[str, Any], column: str | None, separator: str) -> Gold | None:
+def _gold(row: Mapping[str, Any], column: str | None, first: Callable[[Any], Any]) -> Gold | None:
     choices = next((row[name] for name in CHOICES if row.get(name)), None)
-    value = None if column is None else row.get(column)
-    if separator and isinstance(value, str) and separator in value:
-        value = [part.strip() for part in value.split(separator)]
-    return read_gold(value, choices)
+    return read_gold(None if column is None else first(row.get(column)), choices)
 
 
 def _said(value: Any, place: int) -> str:
