@@ -21,14 +21,18 @@ WINDOW = 5  # steps whose mean a point is
 
 def main(out: Path) -> None:
     panels = [panel(task, title) for task, title in TITLES.items()]
-    alt.hconcat(*panels).configure_view(stroke=None).save(str(out), scale_factor=2)
+    alt.hconcat(*panels).resolve_scale(color="independent").configure_view(stroke=None).save(
+        str(out), scale_factor=1.5
+    )
 
 
 def panel(task: str, title: str) -> alt.LayerChart:
     rows = points(task)
     x = alt.X("step:Q", title="step")
     y = alt.Y("value:Q", title="mean reward", scale=alt.Scale(zero=True))
-    colour = alt.Color("name:N", title=None, legend=alt.Legend(orient="bottom", columns=2))
+    colour = alt.Color(
+        "name:N", title=None, legend=alt.Legend(orient="bottom", columns=1, symbolOpacity=1)
+    )
     lines = alt.Chart(alt.Data(values=rows)).encode(x=x, color=colour)
     each = lines.mark_line(opacity=0.3, strokeWidth=1).encode(y=y, detail="seed:N")
     mean = lines.mark_line(strokeWidth=2).encode(y=alt.Y("mean(value):Q", title="mean reward"))
