@@ -69,7 +69,14 @@ for keys in ((None, None), ("score", "score"), (None, "accuracy_reward")):
 """
 
 NEMO_RL = r"""
+import sys
+from types import ModuleType
 import torch
+
+# What writes to trackers of experiments wants them all installed, and has no part in this.
+trackers = sys.modules["nemo_rl.utils.logger"] = ModuleType("nemo_rl.utils.logger")
+trackers.Logger = object
+
 from nemo_rl.algorithms.advantage_estimator import AdvEstimatorConfig, GDPOAdvantageEstimator
 from nemo_rl.environments.interfaces import EnvironmentReturn
 from nemo_rl.environments.nemo_gym import validate_reward_components_match_scalar

@@ -18,9 +18,9 @@ def run(folder, *modes, old=False, processes=1):
     """What each process of each run noted."""
     launch = [sys.executable]
     if processes > 1:
-        launch += ["-m", "accelerate.commands.launch", "--cpu", f"--num_processes={processes}"]
-        launch += ["--num_machines=1", "--mixed_precision=no", "--dynamo_backend=no"]
+        launch += ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
     environment = dict(os.environ, TRL_EXPERIMENTAL_SILENCE="1", OMP_NUM_THREADS="1")
+    environment["ACCELERATE_USE_CPU"] = "true"
     if old:
         paths = [str(OLD_TRL), environment.get("PYTHONPATH", "")]
         environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
