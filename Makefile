@@ -9,10 +9,11 @@ READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.ve
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lint test test-long test-failed test-oldest bench test-browser test-ray \
-	test-trainers docs wheel clean
+	test-trainers train-demo docs wheel clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
+	@echo "make train-demo    train three tiny models with TRL, on the CPU, and show that their rewards rise"
 	@echo "make test          lint, types, rooms, and the tests that one waits for"
 	@echo "make test-long     every test, the long comparisons, kills and benchmarks too; PYTEST=--cov for coverage"
 	@echo "make test-failed   what failed in the last of these, alone"
@@ -101,7 +102,20 @@ $(TRAINERS)/.ready: $(WANTED)
 	@$(TRAINERS)/bin/pip install --quiet --quiet torch==2.13.0
 	@$(TRAINERS)/bin/pip install --quiet --quiet --no-deps --requirement $(WANTED) --editable .
 	@$(TRAINERS)/bin/pip install --quiet --quiet --no-deps --upgrade --target $(TRAINERS)/rubric verifiers==0.3.1
+	@$(TRAINERS)/bin/pip install --quiet --quiet --no-deps --upgrade --target $(TRAINERS)/trl-1.7.0 trl==1.7.0
 	@touch $@
+
+# A demonstration of training has PyTorch and TRL, in an environment of its own.
+TRAIN := .venv-train
+$(TRAIN)/.ready: pyproject.toml
+	@echo "Setting up $(TRAIN) (once)"
+	@$(PYTHON) -m venv $(TRAIN)
+	@$(TRAIN)/bin/pip install --quiet --quiet torch==2.13.0
+	@$(TRAIN)/bin/pip install --quiet --quiet trl==1.16.0 --editable '.[antlr4-13,train]'
+	@touch $@
+
+train-demo: $(TRAIN)/.ready
+	@$(TRAIN)/bin/python examples/train/run.py $(TRAIN_DEMO)
 
 test-trainers: $(TRAINERS)/.ready
 	@$(TRAINERS)/bin/python -m pytest -p no:cacheprovider tests/with_trainers

@@ -246,7 +246,7 @@ def test_the_tokenizer_of_the_command_line_counts_words(capsys):
         (["trl.think_format_reward", "--param", "strict=true"], "no parameter strict"),
         (["canoe.influence_reward", "--solution=4"], "--column completions_long_answer=VALUE"),
         (["canoe.len_reward"], "problem"),
-        (["vlm_r1.iou_reward", "--solution", "[1, 2, 3, 4]"], "image_grid_thw"),
+        (["vlm_r1.iou_reward", "--solution", "[1, 2, 3, 4]"], "image_path, image, images"),
         (["vlm_r1.cosine_reward"], "--column acc_reward=VALUE"),
     ],
 )

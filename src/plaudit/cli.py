@@ -31,11 +31,13 @@ PACKAGES = {
     "serve": ("plaudit.serve", "Score completions over HTTP."),
     "doctor": ("plaudit.doctor", "Look for what is wrong with this installation."),
     "watch": ("plaudit.watch", "Follow a recorded training run on a page of this machine."),
+    "train": ("plaudit.train", "Train a model with TRL and a recipe, as a TOML file says."),
 }
 EXTRAS = {
     "plaudit.report": "report",
     "plaudit.serve": "serve",
     "plaudit.watch": "watch",
+    "plaudit.train": "train",
 }  # what installs the packages that it needs
 
 ABOUT = """\
@@ -48,6 +50,7 @@ examples:
   plaudit score rollouts.jsonl --recipe trl-math --out scored
   plaudit report scored
   plaudit serve --recipe trl-math
+  plaudit train run.toml
 """
 
 

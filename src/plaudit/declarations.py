@@ -30,6 +30,7 @@ class Declaration:
 
     columns: the arguments that hold one entry per row, without the completions themselves
     needs: the columns and settings without which it cannot be called
+    needs_any: columns of which it cannot do without all: one of them is enough
     settings: the arguments that hold for every row, such as a tokenizer
     named: every argument that its signature names, the completions and the trainer's hooks too
     is_open: whether it can be called with other arguments as well, since it has **kwargs
@@ -52,6 +53,7 @@ class Declaration:
     reads_latex: bool = False
     batch_names: Mapping[str, str] = field(default_factory=dict)
     async_form: Callable[..., Awaitable[Any]] | None = None
+    needs_any: tuple[str, ...] = ()
 
     @property
     def takes_any(self) -> bool:
@@ -65,12 +67,14 @@ def declare(
     needs: Sequence[str] = (),
     reads_latex: bool = False,
     batch_names: Mapping[str, str] | None = None,
+    needs_any: Sequence[str] = (),
 ) -> Declaration:
     """The declaration of a function; what is not said follows from its signature.
 
     columns: the arguments that hold one entry per row; the others that it names are settings.
         Default: all that it names are columns, and so is whatever its **kwargs may be given
     needs: what it cannot do without though its signature does not insist on it
+    needs_any: columns of which it needs one, whichever
 
     >>> def brief(completions, level, most=9, log_extra=None, **kwargs): ...
     >>> declare(brief).columns, declare(brief).takes_any
@@ -83,7 +87,7 @@ def declare(
     named, required = ([renamed.get(name, name) for name in names] for names in (named, required))
     beside = [name for name in named if name not in ("self", "completions", *HOOKS)]
     listed = beside if columns is None else list(columns)
-    unknown = [name for name in (*listed, *needs) if name not in beside]
+    unknown = [name for name in (*listed, *needs, *needs_any) if name not in beside]
     if unknown and not is_open:
         label = getattr(function, "__name__", function)
         raise ValueError(f"{label} declares {unknown[0]}, but has no such argument")
@@ -97,6 +101,7 @@ def declare(
         is_exact=columns is not None,
         reads_latex=reads_latex,
         batch_names=renamed,
+        needs_any=tuple(needs_any),
     )
 
 

@@ -2,6 +2,7 @@
 
     "images/kite.png", ["images/kite.png"]              a path, or a list that starts with one
     [640, 480]                                          the size: nothing is opened
+    an image of Pillow                                  its size is known: nothing is opened
     "data:image/png;base64,iVBORw0KGgo…", b"\\x89PNG…"   the bytes of the file
 
 Who writes a table, or asks a server, names the files. So only regular files are opened, only as one
@@ -11,6 +12,7 @@ of FORMATS, and only up to BYTES and PIXELS. `only_below` allows no others than 
 import io
 import os
 import stat
+import sys
 from base64 import b64decode
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -53,7 +55,7 @@ def only_below(*folders: str | PathLike[str]) -> Iterator[None]:
 
 
 def source_of(entry: Any) -> Source | None:
-    """What an entry of `image_path` names: of a list of images the first; None where it is empty.
+    """What an entry of a column names: of a list of images the first; None where it is empty.
 
     >>> source_of(["kite.png", "tail.png"]), source_of([640, 480]), source_of([])
     ('kite.png', (640, 480), None)
@@ -62,6 +64,8 @@ def source_of(entry: Any) -> Source | None:
         entry = entry.get("bytes") or entry.get("path")
     if isinstance(entry, PathLike):
         return str(entry)
+    if is_decoded(entry):
+        return int(entry.size[0]), int(entry.size[1])
     if isinstance(entry, bytearray | memoryview):
         return bytes(entry) or None
     if entry is None or isinstance(entry, str | bytes):
@@ -74,9 +78,20 @@ def source_of(entry: Any) -> Source | None:
     except (TypeError, ValueError):  # arrays of no dimension can be iterated over, and cannot
         kind = type(entry).__name__
         raise ValueError(
-            "image_path must be a path, the bytes of a file, or [width, height], "
+            "an image must be a path, the bytes of a file, an image of Pillow, or [width, height], "
             f"got {kind}: {entry!r:.60}"
         ) from None
+
+
+def is_decoded(entry: Any) -> bool:
+    """Whether it is an image of Pillow, as `datasets` hands over what it decoded.
+
+    >>> from PIL import Image
+    >>> is_decoded(Image.new("RGB", (640, 480))), is_decoded("kite.png")
+    (True, False)
+    """
+    pillow = sys.modules.get("PIL.Image")  # there is no such image where nobody imported it
+    return pillow is not None and isinstance(entry, pillow.Image)
 
 
 def _is_whole(side: Any) -> bool:

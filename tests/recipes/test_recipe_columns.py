@@ -61,7 +61,7 @@ def test_every_column_that_a_reward_needs_is_one_that_it_takes():
     [
         ("canoe.len_reward", {"problem"}),
         ("canoe.influence_reward", {"solution", "completions_long_answer"}),
-        ("vlm_r1.iou_reward", {"solution", "image_grid_thw", "image_path"}),
+        ("vlm_r1.iou_reward", {"solution"}),
         ("vlm_r1.accuracy_reward", {"solution", "accu_reward_method"}),
         ("vlm_r1.default_accuracy_reward", {"solution"}),
         ("vlm_r1.repetition_reward", set()),
@@ -82,7 +82,6 @@ def test_what_each_reward_needs(reward, needs):
         ("canoe.len_reward", ["problem"]),
         ("vlm_r1.accuracy_reward", ["accu_reward_method"]),
         ("vlm_r1.cosine_rewards", ["tokenizer"]),
-        ("vlm_r1.iou_reward", ["image_grid_thw", "image_path"]),
     ],
 )
 def test_what_is_needed_beyond_the_signature_is_what_the_rewards_ask_for(name, columns):

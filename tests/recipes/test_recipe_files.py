@@ -199,4 +199,7 @@ def test_vlm_r1_referring_expressions(tmp_path):
     given = {"image_grid_thw": [[1, 2, 2]], "image_path": [path]}
     preset = load("vlm-r1-rec")
     assert totals(preset, [text], solution=["[0, 0, 10, 10]"], **given) == [2.0]
-    assert preset.needs().keys() == {"solution", "image_grid_thw", "image_path"}
+    assert preset.needs().keys() == {"solution"}
+    preset.check(["completion", "solution", "images"])
+    with pytest.raises(ValueError, match='no column "image_path" or "image" or "images", of which'):
+        preset.check(["completion", "solution", "picture"])

@@ -81,7 +81,7 @@ WRONG = {
     "completion_ids": ["1 2 3", "[1, 2]", b"12345678", None, 4, {1}, {"a": 1}, ["1"], [1.5], [[1]]],
     "completions_long_answer": [4, b"4", ["4"], {"a": "4"}],
     "accu_reward_method": [4, None, ["mcq"], "mcqs", {"mcq": 1}],
-    "image_grid_thw": ["144", ["1", "4", "4"], [1, 4.5, 4], [1, 4], None, 4, [[1, 4, 4]], b"144"],
+    "image_grid_thw": ["144", ["1", "4", "4"], [1, 4.5, 4], [1, 4], 4, [[1, 4, 4]], b"144"],
     "image_path": [None, [], ["no such file"]],
     "acc_reward": ["1.0", None, float("nan"), [1.0], {}],
     "kind": [4, b"number", ["number"], {}],

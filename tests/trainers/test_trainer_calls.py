@@ -3,13 +3,14 @@
 import asyncio
 import importlib.util
 import inspect
+import json
 import pickle
 from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
-from plaudit.recipes import load
+from plaudit.recipes import Component, Recipe, load
 from plaudit.scores import TOLD
 from plaudit.trainers import (
     areal,
@@ -150,6 +151,16 @@ class TestSlime:
         rewards = asyncio.run(slime.custom_rm(args, samples, evaluation=True))
         assert [reward[args.reward_key] for reward in rewards] == [2.0, 0.0]
 
+    def test_with_a_key_for_evaluation_alone_a_reward_is_a_number_too(
+        self, recipe_in_the_environment
+    ):
+        """slime trains on the reward itself then, and evaluates on `reward[eval_reward_key]`."""
+        args = SimpleNamespace(reward_key=None, eval_reward_key="think_format_reward")
+        reward = asyncio.run(slime.custom_rm(args, self.sample()))
+        sent = pickle.loads(pickle.dumps(reward))
+        assert (float(reward), sent, json.dumps(sent)) == (2.0, 2.0, "2.0")
+        assert (sent["score"], sent[args.eval_reward_key]) == (2.0, 1.0)
+
 
 class TestEasyR1:
     """As its function reward managers call a reward file."""
@@ -254,6 +265,20 @@ class TestNemoRL:
         assert fields["answers"] == ["2+2", "5", None]
         assert fields["metadata"][0]["plaudit"]["status"] == "scored"
         assert fields["metadata"][2] is None
+
+    def test_components_are_what_each_adds(self):
+        components = (
+            Component("right", "trl.accuracy_reward"),
+            Component("form", "trl.think_format_reward", weight=-0.5, gate="right"),
+        )
+        recipe = Recipe("weighted", components)
+        logs = [[{"role": "assistant", "content": said}] for said in (RIGHT, WRONG, "<think>")]
+        golds = [{"ground_truth": "4"}] * 3
+        totals = nemo_rl.step_fields(recipe, logs, golds)["rewards"]
+        rewards = nemo_rl.step_fields(recipe, logs, golds, components=True)["rewards"]
+        assert rewards == {"reward/right": [1.0, 0.0, 0.0], "reward/form": [-0.5, 0.0, 0.0]}
+        assert [sum(row) for row in zip(*rewards.values(), strict=True)] == totals
+        assert nemo_rl.gdpo_weights(recipe) == [0.5, 1.0]
 
     def test_there_is_no_other_environment(self):
         with pytest.raises(AttributeError, match="MathEnvironment"):

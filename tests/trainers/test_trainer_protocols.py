@@ -120,6 +120,20 @@ def test_nemo_gym_gets_its_request_back_with_the_reward(items, fields):
     assert (reply["mask_sample"], reply["failure_reason"]) == (False, None)
 
 
+@pytest.mark.parametrize("said", [RIGHT, WRONG, f"<think>{RIGHT}</think>{RIGHT}"])
+def test_nemo_gym_gets_components_that_sum_up_to_the_reward(said):
+    """NeMo-RL raises where they do not; a component that its gate holds back adds nothing."""
+    components = (
+        Component("accuracy", "trl.accuracy_reward", weight=2.0),
+        Component("form", "trl.think_format_reward", weight=0.5, gate="accuracy"),
+        Component("malus", "trl.think_format_reward", weight=-0.25),
+    )
+    reply = asked(nemo_gym, gym_body([output(said)], answer="4"), Recipe("r", components))
+    assert sum(reply["reward_components"].values()) == reply["reward"]
+    assert reply["reward_components"]["accuracy"] == 2.0 * reply["accuracy"]
+    assert reply["reward_components"]["form"] == 0.5 * reply["form"]
+
+
 def test_nemo_gym_hears_that_a_reward_is_no_measurement():
     reply = asked(nemo_gym, gym_body([output(RIGHT)]))
     assert (reply["reward"], reply["mask_sample"], reply["status"]) == (0.0, True, "bad_gold")
@@ -192,7 +206,7 @@ def test_whatever_comes_is_a_batch_or_a_complaint(trainer, body):
         assert all(len(column) == len(batch.completions) for column in batch.columns.values())
 
 
-@pytest.mark.parametrize("name", ["score", "skipped", "status_limit"])
+@pytest.mark.parametrize("name", ["score", "skipped", "status_limit", "reward", "uid"])
 def test_a_component_may_not_take_a_name_that_the_trainer_needs(name):
     recipe = Recipe("bad", (Component(name, "trl.accuracy_reward"),))
     with pytest.raises(ValueError, match="give it another name in the recipe"):

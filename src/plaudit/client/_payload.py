@@ -1,13 +1,14 @@
 """Completions and columns in, the body of a request out; an answer in, scores out."""
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
 
 from plaudit.completions import rows_of as rows_in
 from plaudit.completions import same_length
 from plaudit.declarations import HOOKS
+from plaudit.images import is_decoded
 from plaudit.recipes import RowScore
 from plaudit.scores import Score, log_means, log_statuses
 
@@ -69,7 +70,7 @@ object, which JSON cannot represent
     for name in _names(recipe, columns, only):
         if name in recipe.needs:
             same_length(completions, **{name: columns[name]})
-        elif not _is_column(columns[name], len(completions)):
+        elif not _is_column(columns[name], len(completions)) and name not in _SHORTER:
             continue
         try:
             sent.append(f"{json.dumps(name)}: {_as_json(name, columns[name])}")
@@ -96,19 +97,20 @@ def _is_column(column: Any, rows: int) -> bool:
 
 
 def _as_json(name: str, column: Sequence[Any]) -> str:
+    plain = _SHORTER.get(name, _plain)
     try:
-        return json.dumps(list(rows_in(column, name)), default=_plain)
+        return json.dumps(list(rows_in(column, name)), default=plain)
     except (TypeError, ValueError, RecursionError):
-        row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one))
+        row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one, plain))
         raise TypeError(
             f"{name} cannot be sent to the server, which needs it: row {row} is an object of type "
             f"{type(value).__name__}, which JSON cannot represent"
         ) from None
 
 
-def _is_json(value: Any) -> bool:
+def _is_json(value: Any, plain: Callable[[Any], Any]) -> bool:
     try:
-        json.dumps(value, default=_plain)
+        json.dumps(value, default=plain)
     except (TypeError, ValueError, RecursionError):
         return False
     return True
@@ -119,6 +121,14 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist") and len(getattr(value, "shape", (0, 0))) <= 1:
         return value.tolist()
     raise TypeError(type(value).__name__)
+
+
+def _size(value: Any) -> Any:
+    """The size of an image, which is all that a reward wants to know of it."""
+    return list(value.size) if is_decoded(value) else _plain(value)
+
+
+_SHORTER = {"image": _size, "images": _size, "image_path": _size, "image_grid_thw": _plain}
 
 
 def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:

@@ -129,6 +129,19 @@ def check_needs(
                     f"there is no column {quoted(column)}, which {component.name} needs{alias}; "
                     f"{hint}"
                 )
+        _check_needs_any(component, component.needs_any(mapping), available)
+
+
+def _check_needs_any(
+    component: "Component", wanted: Mapping[str, str], available: Collection[str]
+) -> None:
+    if not wanted or any(name in available for pair in wanted.items() for name in pair):
+        return
+    first = next(iter(wanted))
+    meant = guess(first, available)
+    hint = _hint(first, f"--column {first}=COLUMN", meant, available)
+    names = " or ".join(quoted(column) for column in wanted.values())
+    raise ValueError(f"there is no column {names}, of which {component.name} needs one; {hint}")
 
 
 def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:

@@ -97,6 +97,12 @@ class Component:
         mapped |= self.columns
         return {a: mapped.get(a, a) for a in dict.fromkeys([*self.calling.needed, *mapped])}
 
+    def needs_any(self, columns: Mapping[str, str]) -> dict[str, str]:
+        """The columns of which it needs one, argument -> column; none where it needs no such."""
+        needed, mapping = self.calling.declaration.needs_any, {**columns, **self.columns}
+        is_given = any(name in self.calling.params for name in needed)
+        return {} if is_given else {name: mapping.get(name, name) for name in needed}
+
     def scores(
         self, completions: Sequence[Any], given: Mapping[str, Any], columns: Mapping[str, str]
     ) -> list[Score]:

@@ -77,7 +77,7 @@ def presets() -> list[str]:
     """The names of the recipes that come with plaudit.
 
     >>> presets()
-    ['canoe', 'math', 'qa', 'trl-math', 'trl-reasoning', 'vlm-r1-od', 'vlm-r1-rec']
+    ['canoe', 'canoe-dual', 'math', 'qa', 'trl-math', 'trl-reasoning', 'vlm-r1-od', 'vlm-r1-rec']
     """
     names = (file.name for file in _PRESETS.iterdir())
     return sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml"))

@@ -308,7 +308,8 @@ def _row(components: Sequence[Component], row: Mapping[str, Score]) -> RowScore:
         for component in components
         if (value := row[component.name].value) is not None
     ]
-    return RowScore(sum(weighted, 0.0) if weighted else None, row)
+    weights = {component.name: component.weight for component in components}
+    return RowScore(sum(weighted, 0.0) if weighted else None, row, weights)
 
 
 @dataclass(frozen=True)

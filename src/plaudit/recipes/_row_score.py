@@ -1,7 +1,7 @@
 """What a completion got from a recipe: each component's score, and what they come to."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from plaudit.notebook import html_table
@@ -17,6 +17,7 @@ class RowScore:
     total: the weighted sum of the components, without those that are None; None where all are
     components: the score of each, in the recipe's order; its value is what counts. One that its
         gate holds back has the value 0.0, and the value that it would have had as `ungated`
+    weights: the weight of each component in the total; 1.0 for one that is not named
 
     >>> from plaudit.recipes import load
     >>> row = load("trl-reasoning")([r"2 + 2 </think> \\boxed{4}"], solution=["4"])[0]
@@ -28,6 +29,19 @@ class RowScore:
 
     total: float | None
     components: Mapping[str, Score]
+    weights: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def weighted(self) -> dict[str, float]:
+        """What each component adds to the total: its weight times its value, 0.0 without one.
+
+        >>> RowScore(0.5, {"form": Score(1.0, "")}, {"form": 0.5}).weighted
+        {'form': 0.5}
+        """
+        return {
+            name: 0.0 if score.value is None else self.weights.get(name, 1.0) * score.value
+            for name, score in self.components.items()
+        }
 
     @property
     def status(self) -> str:

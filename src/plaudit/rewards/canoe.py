@@ -3,14 +3,19 @@
 A completion has three parts, and the solution may be tagged too:
 
     <think>…</think><long_answer>…</long_answer><answer>Paris</answer>
+
+`influence_reward` needs one more generation, from the prompt that `second_prompt` makes;
+`plaudit.trainers.trl.dual` makes it with TRL.
 """
 
+import re
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from plaudit._debug_log import log_attempts
 from plaudit.completions import (
     Completion,
+    Message,
     Solution,
     gold_texts_of,
     prompt_text_of,
@@ -24,6 +29,7 @@ from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.scores import NO_GOLD, STOPPED, Score, async_reward, reward, score_of
 
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
+Prompt = TypeVar("Prompt", bound=Completion)
 
 
 @reward(columns=("solution",))
@@ -132,6 +138,68 @@ def _influence(text: str | None, gold: str | None) -> Score:
         return _same_text(answer, gold)
     why = "The answer from the long answer is not the gold."
     return Score(0.0, why, answer, gold, "same text", Status.DIFFERENT, right=False)
+
+
+def second_prompt(
+    prompt: Prompt, completion: Completion, *, as_original: bool = False
+) -> Prompt | None:
+    """The prompt whose context is what the completion says in its first `<long_answer>`.
+
+    What the model writes from this prompt is the column `completions_long_answer`. The first
+    `<context>…</context>` of what the user says last is replaced; the tags stay, and the long
+    answer is put in as the model wrote it, without whitespace around it.
+
+    prompt: text, or messages; it is not changed
+    completion: text, or messages
+    as_original: put the long answer in as CANOE's own trainer does, which escapes it as a regular
+        expression first, so that its spaces get backslashes. Default: False
+
+    None where the completion has no long answer: there is nothing to generate from.
+
+    >>> prompt = "<context>Paris is the capital of France.</context> What is the capital?"
+    >>> second_prompt(prompt, "<long_answer>It is Paris.</long_answer><answer>Paris</answer>")
+    '<context>It is Paris.</context> What is the capital?'
+    >>> second_prompt(prompt, "Paris") is None
+    True
+    """
+    long_answer = first_tag(text_of(completion), "long_answer")
+    if long_answer is None:
+        return None
+    asked = prompt_text_of(prompt, "prompt")
+    start = asked.find("<context>")
+    end = asked.find("</context>", start)
+    if start < 0 or end < 0:
+        raise ValueError(
+            "the prompt has no <context>…</context> to put the long answer into; "
+            f"what the user says last is {asked!r:.80}"
+        )
+    if as_original:  # the template of a substitution, in which two backslashes stand for one
+        long_answer = re.sub("x", re.escape(long_answer), "x")
+    old, new = asked[start:end] + "</context>", f"<context>{long_answer}</context>"
+    if isinstance(prompt, str):
+        return cast("Prompt", prompt.replace(old, new, 1))
+    messages = [*cast("Sequence[Message]", prompt)]
+    # What the user says last is what the last message with that text says.
+    said = [prompt_text_of([message], "prompt") for message in messages]
+    place = len(said) - 1 - said[::-1].index(asked)
+    messages[place] = _replacing(messages[place], old, new)
+    return cast("Prompt", messages)
+
+
+def _replacing(message: Message, old: str, new: str) -> Message:
+    """The message with another text in place of one; its other parts stay as they are."""
+    changed = dict(message)
+    for key in ("content", "value", "text"):
+        if isinstance(held := message.get(key), str):
+            changed[key] = held.replace(old, new, 1)
+        elif held is not None:
+            parts = [dict(part) for part in held]
+            part = next((one for one in parts if old in (one.get("text") or "")), None)
+            if part is None:
+                raise ValueError("the <context> of the prompt must stand in one part of a message")
+            part["text"] = part["text"].replace(old, new, 1)
+            changed[key] = parts
+    return changed
 
 
 @reward(columns=())

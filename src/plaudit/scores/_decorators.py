@@ -36,7 +36,11 @@ class Reward(Protocol[P]):
 def reward(scores: Callable[P, list[Score]], /) -> Reward[P]: ...
 @overload
 def reward(
-    *, columns: Sequence[str] | None = None, needs: Sequence[str] = (), reads_latex: bool = False
+    *,
+    columns: Sequence[str] | None = None,
+    needs: Sequence[str] = (),
+    needs_any: Sequence[str] = (),
+    reads_latex: bool = False,
 ) -> Callable[[Callable[P, list[Score]]], Reward[P]]: ...
 def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -> Any:
     """Make the reward function of a function that scores a batch, and declare what it takes.
@@ -45,6 +49,7 @@ def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -
         arguments are settings. Default: every argument that it names is a column, and its **kwargs
         are given all others that there are
     needs: what it cannot do without though its signature has a default for it, or does not name it
+    needs_any: columns of which it needs one, whichever: an image as `image` or as `image_path`
     reads_latex: whether it reads golds as LaTeX and as nothing else
 
     >>> @reward

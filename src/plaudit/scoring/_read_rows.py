@@ -1,4 +1,4 @@
-"""Files in, their first records out, parsed: for whoever needs rows and no scores."""
+"""Files in, their records out, parsed: for whoever needs rows and no scores."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,8 +13,8 @@ from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import UnreadableRecord, parsed
 
 
-def read_rows(paths: Sequence[Path], most: int) -> list[dict[str, Any]]:
-    """The first records of some tables, at most `most` of them.
+def read_rows(paths: Sequence[Path], most: int | None = None) -> list[dict[str, Any]]:
+    """The records of some tables; the first ones alone where `most` says how many.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp(), "rows.jsonl")

@@ -8,6 +8,8 @@ the fields of the dataset's row. What comes back is the request with the reward:
                               "content": [{"type": "output_text", "text": "\\boxed{4}"}]}]},
      "expected_answer": "4"}
     {…, "reward": 1.0, "reward_components": {"accuracy_reward": 1.0}, "mask_sample": false, …}
+
+NeMo-RL refuses a reply whose components do not sum up to the reward, so each is what it adds.
 """
 
 from collections.abc import Mapping, Sequence
@@ -60,6 +62,9 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
     """What `/verify` answers: the request, the reward, and each component.
 
+    `reward_components` holds what each adds to the reward, its weight times its value. The value
+    itself is a field by the component's name.
+
     A row that every component skipped is masked: its reward is not a measurement. Trouble on the
     way is given as `failure_reason`.
 
@@ -69,13 +74,12 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
     """
     row = scores[0]
     values = metrics_of(row, taken=(*_REQUEST, *_REPLY))
-    components = {name: values[name] for name in row.components}
     trouble = row.total is None or row.status in TROUBLE
     return {
         **body,
         **values,
         "reward": total_of(row),
-        "reward_components": components,
+        "reward_components": row.weighted,
         "mask_sample": row.total is None,
         "failure_reason": row.why if trouble else None,
         "status": row.status,

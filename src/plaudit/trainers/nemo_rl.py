@@ -6,6 +6,7 @@ register()              # before the environments are made; then, in the configu
 env:
   plaudit:
     recipe: trl-math
+    components: false   # true for GDPO, which wants each component's reward
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +14,10 @@ from importlib import import_module
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore
-from plaudit.trainers._chosen import chosen
+from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import Batch, columns_of, gold_in, metrics_of, response_of, total_of
 
+PREFIX = "reward/"  # of the names by which NeMo-RL knows the components of a reward
 ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
 
 
@@ -40,35 +42,63 @@ class Environment:
 
     def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
         self.recipe = chosen((cfg or {}).get("recipe"))
+        self.components = bool((cfg or {}).get("components", False))
 
     def step(
         self, message_log_batch: Sequence[Any], metadata: Sequence[Any], *_: Any, **__: Any
     ) -> Any:
         """What each conversation is worth, as NeMo-RL's `EnvironmentReturn`."""
         torch = import_module("torch")
-        fields = step_fields(self.recipe, message_log_batch, metadata)
-        fields["rewards"] = torch.tensor(fields["rewards"], dtype=torch.float32)
+        fields = step_fields(self.recipe, message_log_batch, metadata, self.components)
+        fields["rewards"] = (
+            {name: torch.tensor(of, dtype=torch.float32) for name, of in fields["rewards"].items()}
+            if self.components
+            else torch.tensor(fields["rewards"], dtype=torch.float32)
+        )
         fields["terminateds"] = torch.tensor(fields["terminateds"], dtype=torch.float32)
         return import_module("nemo_rl.environments.interfaces").EnvironmentReturn(**fields)
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
         """A response that did not end is worth nothing, as in NeMo-RL's own environments."""
-        batch["rewards"] = batch["rewards"] * batch["is_end"]
+        held = [name for name in batch if str(name).startswith(PREFIX) or name == "rewards"]
+        for name in held:
+            batch[name] = batch[name] * batch["is_end"]
+        means = {name: batch[name].float().mean().item() for name in held}
         ended = batch["is_end"].float().mean().item()
-        mean = batch["rewards"].float().mean().item()
-        return batch, {"reward": mean, "fraction_of_samples_properly_ended": ended}
+        total = means.pop("rewards", None)
+        metrics = {"reward": sum(means.values()) if total is None else total, **means}
+        return batch, {**metrics, "fraction_of_samples_properly_ended": ended}
 
     def shutdown(self) -> None:
         """There is nothing to shut down: the judge's workers end with the process."""
 
 
+def gdpo_weights(recipe: AnyRecipe = None) -> list[float]:
+    """What `grpo.adv_estimator.reward_weights` must be for a recipe: in the order of the names.
+
+    NeMo-RL's GDPO brings each component to the same scale before it adds them up, so that the
+    weights must be given once more. They are without their signs, which the components have.
+
+    >>> gdpo_weights("trl-reasoning")
+    [1.0, 1.0]
+    """
+    components = sorted(chosen(recipe).components, key=lambda component: component.name)
+    return [abs(component.weight) for component in components]
+
+
 def step_fields(
-    recipe: Recipe, message_logs: Sequence[Any], metadata: Sequence[Any]
+    recipe: Recipe,
+    message_logs: Sequence[Any],
+    metadata: Sequence[Any],
+    components: bool = False,
 ) -> dict[str, Any]:
     r"""The fields of an `EnvironmentReturn`, in plain lists.
 
     The response is what the last assistant message says. `metadata` holds each row's gold under
     one of the names that datasets give it, and columns; what each row got is added to it.
+
+    components: give what each component adds to the total as `reward/<name>`, for GDPO. NeMo-RL
+        sums them up itself. Default: the totals alone
 
     >>> from plaudit.recipes import load
     >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
@@ -83,9 +113,16 @@ def step_fields(
         ],
         "metadata": [_marked(one, row) for one, row in zip(metadata, rows, strict=True)],
         "next_stop_strings": [None] * len(rows),
-        "rewards": [total_of(row) for row in rows],
+        "rewards": _by_component(recipe, rows) if components else [total_of(r) for r in rows],
         "terminateds": [1.0] * len(rows),
         "answers": [_answer(row) for row in rows],
+    }
+
+
+def _by_component(recipe: Recipe, rows: Sequence[RowScore]) -> dict[str, list[float]]:
+    return {
+        f"{PREFIX}{component.name}": [row.weighted[component.name] for row in rows]
+        for component in recipe.components
     }
 
 

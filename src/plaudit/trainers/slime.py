@@ -25,12 +25,41 @@ from plaudit.trainers._rows import (
 )
 
 
+class TotalWithDetails(float):
+    """The total as a number, which has each component as an item.
+
+    With `--eval-reward-key` and no `--reward-key`, slime takes the reward of a sample as a number
+    when it trains, and looks into it when it evaluates; the reward does not learn which it is.
+
+    >>> total = TotalWithDetails({"score": 1.5, "form": 0.5})
+    >>> total + 1, total["form"]
+    (2.5, 0.5)
+    """
+
+    def __new__(cls, details: Mapping[str, float]) -> "TotalWithDetails":
+        """A number that is what `details` has as `score`."""
+        made = super().__new__(cls, details["score"])
+        made.details = dict(details)
+        return made
+
+    details: dict[str, float]
+
+    def __getitem__(self, name: str) -> float:
+        """A component's value, or that of `score`."""
+        return self.details[name]
+
+    def __reduce__(self) -> Any:
+        """How it goes from one process of slime's to another."""
+        return TotalWithDetails, (self.details,)
+
+
 async def custom_rm(
     args: Any, sample: Any, **kwargs: Any
 ) -> float | dict[str, float] | list[float | dict[str, float]]:
     r"""The reward of a sample, or of each of a list of them, by the recipe PLAUDIT_RECIPE names.
 
     With `--reward-key score` it is a dict: the total as `score`, and each component by its name.
+    With `--eval-reward-key score` alone, it is a number that can be asked for these as well.
 
     >>> import asyncio, os
     >>> from types import SimpleNamespace as Some
@@ -44,7 +73,7 @@ async def custom_rm(
     """
     samples = sample if isinstance(sample, list) else [sample]
     rows = await _batch([vars(one) for one in samples]).scores_async(chosen())
-    rewards = [_reward(row, detailed=bool(getattr(args, "reward_key", None))) for row in rows]
+    rewards = [_reward(row, args) for row in rows]
     return rewards if isinstance(sample, list) else rewards[0]
 
 
@@ -80,8 +109,12 @@ def detailed_reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> di
     return _details(scores[0])
 
 
-def _reward(row: RowScore, detailed: bool) -> float | dict[str, float]:
-    return _details(row) if detailed else total_of(row)
+def _reward(row: RowScore, args: Any) -> float | dict[str, float]:
+    if getattr(args, "reward_key", None):
+        return _details(row)
+    if getattr(args, "eval_reward_key", None):
+        return TotalWithDetails(_details(row))
+    return total_of(row)
 
 
 def _details(row: RowScore) -> dict[str, float]:

@@ -10,15 +10,24 @@ component's name, and with `_async` behind it a coroutine function. `total` and 
 the whole recipe as one function, weights included.
 
 In a script, `recipe.reward_funcs()` and `recipe.reward_weights()` are what `GRPOTrainer` takes.
+For CANOE's `influence_reward`, which needs a second generation, `dual(GRPOTrainer)` is the trainer.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from inspect import signature
+from typing import Any, TypeVar
 
+from plaudit.completions import naming_row
 from plaudit.recipes import Recipe, RowScore
+from plaudit.rewards.canoe import second_prompt
 from plaudit.scores import log_means, log_statuses
 from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 
+Trainer = TypeVar("Trainer")
+
+LONG_ANSWER = "completions_long_answer"  # the column that influence_reward reads
 _ASYNC = "_async"
 
 
@@ -79,6 +88,111 @@ def _totals(recipe: Recipe, rows: Sequence[RowScore], log_metric: object) -> lis
     log_means(recipe.name, values, log_metric)
     log_statuses(recipe.name, [row.status for row in rows], log_metric)
     return [row.total for row in rows]
+
+
+# --- the second generation of CANOE ---------------------------------------------------------------
+
+
+@cache
+def dual(trainer_class: type[Trainer]) -> type[Trainer]:
+    """TRL's `GRPOTrainer` or `RLOOTrainer`, made to generate twice, as CANOE's Dual-GRPO does.
+
+    After TRL has generated, the model generates once more from each completion's `second_prompt`:
+    one completion, with the same settings. The rewards get what it wrote as the column
+    `completions_long_answer`, None where a completion has no long answer.
+
+    >>> class GRPOTrainer:  # in its place, TRL's own
+    ...     pass
+    >>> dual(GRPOTrainer).__name__, dual(GRPOTrainer) is dual(GRPOTrainer)
+    ('DualGRPOTrainer', True)
+    """
+
+    class Dual(trainer_class):  # type: ignore[valid-type, misc]
+        def _calculate_rewards(
+            self, inputs: list[Any], prompts: list[Any], completions: list[Any], *rest: Any
+        ) -> Any:
+            again = _second_completions(self, prompts, completions)
+            rows = [{**row, LONG_ANSWER: one} for row, one in zip(inputs, again, strict=True)]
+            return super()._calculate_rewards(rows, prompts, completions, *rest)
+
+    Dual.__name__ = Dual.__qualname__ = f"Dual{trainer_class.__name__}"
+    return Dual
+
+
+def dual_rollout(prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None]:
+    """The same as a `rollout_func` of `GRPOTrainer`, for those who cannot subclass.
+
+    TRL calls it with the prompts and the trainer. It generates twice, and the rewards get the
+    column `completions_long_answer`. `rollout_func` is experimental in TRL; it has no tools and no
+    images, and RLOO has none.
+
+    >>> GRPOTrainer(rollout_func=dual_rollout, …)  # doctest: +SKIP
+    """
+    is_training = trainer.model.training
+    groups = trainer.num_generations if is_training else trainer.num_generations_eval
+    prompt_ids, images, fields = trainer._tokenize_prompts(prompts)
+    if images is not None:
+        raise ValueError("dual_rollout takes no images, since TRL does not: use dual(GRPOTrainer)")
+    completion_ids, logprobs = _generated(trainer, prompt_ids, images, fields, groups)
+    completions = trainer.processing_class.batch_decode(completion_ids, skip_special_tokens=True)
+    return {
+        "prompt_ids": prompt_ids,
+        "completion_ids": completion_ids,
+        "logprobs": logprobs,
+        LONG_ANSWER: _second_completions(trainer, prompts, completions),
+    }
+
+
+def _second_completions(
+    trainer: Any, prompts: Sequence[Any], completions: Sequence[Any]
+) -> list[str | None]:
+    """What the model writes from each completion's second prompt; None where there is none."""
+    seconds = []
+    for row, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
+        with naming_row(row):
+            seconds.append(second_prompt(prompt, completion))
+    rows = [row for row, second in enumerate(seconds) if second is not None]
+    if trainer.accelerator.num_processes > 1 or getattr(trainer, "environment_factories", None):
+        # Processes generate together, each for as many rows as the others, or one waits for ever;
+        # and each environment of TRL belongs to a row.
+        rows = list(range(len(seconds)))
+    again: list[str | None] = [None] * len(seconds)
+    if not rows:
+        return again
+    asked = [prompts[row] if seconds[row] is None else seconds[row] for row in rows]
+    prompt_ids, images, fields = trainer._tokenize_prompts(asked)
+    ids, _ = _generated(trainer, prompt_ids, images, fields, groups=1)
+    written = trainer.processing_class.batch_decode(ids, skip_special_tokens=True)
+    for row, text in zip(rows, written, strict=True):
+        again[row] = None if seconds[row] is None else text
+    return again
+
+
+def _generated(
+    trainer: Any, prompt_ids: Any, images: Any, fields: Any, groups: int
+) -> tuple[Any, Any]:
+    """The ids of what the model writes after each prompt, and their log probabilities, if any.
+
+    `groups` says how many prompts in a row are the same. TRL generates with a private method, which
+    takes that as an argument in some versions and reads it from the trainer in others.
+    """
+    generate = trainer._generate_single_turn
+    takes_groups = "num_generations" in signature(generate).parameters
+    with _in_groups_of(trainer, groups):
+        given = generate(
+            prompt_ids, images, fields, **{"num_generations": groups} if takes_groups else {}
+        )
+    return given if isinstance(given, tuple) else (given, None)  # RLOO's gives the ids alone
+
+
+@contextmanager
+def _in_groups_of(trainer: Any, groups: int) -> Iterator[None]:
+    before = trainer.num_generations, trainer.num_generations_eval
+    trainer.num_generations = trainer.num_generations_eval = groups
+    try:
+        yield
+    finally:
+        trainer.num_generations, trainer.num_generations_eval = before
 
 
 warm_up_if_chosen()

@@ -29,6 +29,9 @@ from plaudit.trainers._rows import (
 
 Result = dict[str, float | str]
 
+# What verl keeps by these names beside what a reward gives; it would be overwritten.
+_TAKEN = ("score", "status", "reward", "uid", "data_source", "reward_model", "extra_info")
+
 
 def compute_score(
     data_source: Any,
@@ -133,7 +136,7 @@ def _batch(
 
 
 def _result(row: RowScore) -> Result:
-    values = metrics_of(row, taken=("score", "status"))
+    values = metrics_of(row, taken=_TAKEN)
     return {"score": total_of(row), "status": row.status, **values}
 
 

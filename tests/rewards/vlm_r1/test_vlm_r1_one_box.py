@@ -64,8 +64,20 @@ def test_iou_reward_reads_each_image_once_and_its_header_alone(image, monkeypatc
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"image_path": None}, "iou_reward needs the column image_path"),
-        ({"image_grid_thw": None}, "iou_reward needs the column image_grid_thw"),
+        ({"image_path": None}, "iou_reward needs one of the columns image_path, image, images"),
+        ({"image": ["x", "y"]}, "image has 2 entries"),
+        ({"image_path": [None], "image": [None]}, "row 0: there is no image_path and no image"),
+        (
+            {"image_path": [[9, 1801]], "image_grid_thw": None},
+            r"row 0 \(9 x 1801\): an image of 9 x",
+        ),
+        ({"model": "Qwen9-VL"}, "model must be one of Qwen2-VL, Qwen2.5-VL, Qwen3-VL"),
+        ({"patch": 0}, "patch must be a whole number above 0, got 0"),
+        (
+            {"min_pixels": 9, "max_pixels": 8},
+            "min_pixels must not be above max_pixels, got 9 and 8",
+        ),
+        ({"scale": "inches"}, "scale must be one of model, image, thousandths, got 'inches'"),
         ({"image_path": ["missing.png"]}, r"row 0 \(missing.png\): the image cannot be read"),
         ({"image_path": [[]]}, "row 0: there is no image_path"),
         ({"image_path": [None]}, "row 0: there is no image_path"),

@@ -1,0 +1,60 @@
+"""The folder of a run in, and out comes from where the run goes on."""
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+from plaudit.train._run_file import Run
+
+_SETTINGS = "plaudit-run.json"
+_STATE = "trainer_state.json"
+
+
+def last_checkpoint(folder: Path) -> Path | None:
+    """The checkpoint with the most steps that was written to its end; None where there is none.
+
+    A trainer writes its state last: one that was killed while it saved leaves a checkpoint without.
+
+    >>> last_checkpoint(Path("runs/never-started")) is None
+    True
+    """
+    found = [(int(m[1]), p) for p in folder.glob("checkpoint-*") if (m := _numbered(p))]
+    return next((path for _, path in sorted(found, reverse=True) if _is_whole(path)), None)
+
+
+def _numbered(path: Path) -> re.Match[str] | None:
+    return re.fullmatch(r"checkpoint-(\d+)", path.name)
+
+
+def _is_whole(checkpoint: Path) -> bool:
+    try:
+        return "global_step" in json.loads((checkpoint / _STATE).read_text("utf-8"))
+    except (OSError, ValueError):
+        return False
+
+
+def prepare(run: Run, overwrite: bool) -> Path | None:
+    """Make the folder of a run ready, and give the checkpoint that the run goes on from.
+
+    A folder with a run of other settings is an error: its checkpoints are not those of this one.
+    """
+    if overwrite and run.output.exists():
+        if not (run.output / _SETTINGS).exists():
+            raise ValueError(f"{run.output} was not written by plaudit train: remove it yourself")
+        shutil.rmtree(run.output)
+    settings, file = run.lasting(), run.output / _SETTINGS
+    if file.exists():
+        before = json.loads(file.read_text("utf-8"))
+        changed = [name for name in settings if before.get(name) != settings[name]]
+        if changed:
+            raise ValueError(
+                f"{run.output} has a run with another {' and '.join(changed)}: give this one "
+                "another output, or start anew with --overwrite"
+            )
+        return last_checkpoint(run.output)
+    if run.output.exists() and any(run.output.iterdir()):
+        raise ValueError(f"{run.output} is not empty, and no run of plaudit train: choose another")
+    run.output.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps(settings, indent=2, default=str) + "\n", "utf-8")
+    return None

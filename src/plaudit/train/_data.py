@@ -1,0 +1,73 @@
+"""What a run says of its data in, and out come the rows that TRL trains with."""
+
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from plaudit.prompts import canoe_rows, vlm_r1_rows
+from plaudit.recipes import guess
+from plaudit.train._run_file import Run
+
+_IMAGES = ("image", "images")
+_SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".gz", ".zst")
+
+
+def dataset_of(run: Run) -> Any:
+    """The `datasets.Dataset` of a run, with a column `prompt`."""
+    datasets = import_module("datasets")
+    is_file = _is_file(run.data)
+    table = run.data if is_file else datasets.load_dataset(run.data, split="train")
+    if run.prompts:
+        rows = _made(table, run.prompts)
+    elif is_file:
+        rows = _records(run.data)
+    else:
+        return _checked(table, run)
+    if not rows:
+        raise ValueError(f"{run.data} has no rows")
+    return _with_images(_checked(datasets.Dataset.from_list(rows), run), datasets)
+
+
+def _is_file(data: str) -> bool:
+    """Whether a name is that of a file or a folder; else it is one of the Hub's."""
+    if not Path(data).exists() and Path(data).suffix in _SUFFIXES:
+        raise ValueError(f"there is no {data}")
+    return Path(data).exists()
+
+
+def _records(data: str) -> list[dict[str, Any]]:
+    from plaudit.scoring import read_rows  # needs pyarrow
+
+    return read_rows([Path(data)])
+
+
+def _made(table: Any, prompts: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The rows with the prompts that a template of `plaudit.prompts` makes."""
+    settings = {name: value for name, value in prompts.items() if name != "template"}
+    system, _, kind = prompts["template"].partition("vlm-r1-")
+    if system == "canoe":
+        return canoe_rows(table, **settings)
+    return vlm_r1_rows(table, template=kind, **settings)
+
+
+def _checked(dataset: Any, run: Run) -> Any:
+    if "prompt" in dataset.column_names:
+        return dataset
+    meant = guess("problem", dataset.column_names)
+    hint = f'rename "{meant}"' if meant else "add it"
+    shown = ", ".join(f'"{name}"' for name in dataset.column_names)
+    raise ValueError(
+        f'{run.data} has no column "prompt", with the text or the messages that the model is '
+        f"asked: {hint}, or say how to make it under [prompts]. The columns are {shown}"
+    )
+
+
+def _with_images(dataset: Any, datasets: Any) -> Any:
+    """The dataset with images in place of their paths or bytes."""
+    for name in _IMAGES:
+        if name in dataset.column_names:
+            image = datasets.Image()
+            kind = datasets.List(image) if isinstance(dataset[0][name], list) else image
+            dataset = dataset.cast_column(name, kind)
+    return dataset

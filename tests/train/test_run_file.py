@@ -1,0 +1,127 @@
+"""What a run's file says, and what is wrong with one that cannot be run."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from plaudit.cli import main
+from plaudit.train import Run, read_run
+from plaudit.train._checkpoints import last_checkpoint, prepare
+from plaudit.train._progress import Progress, line_of
+
+GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
+
+
+@pytest.fixture
+def written(tmp_path):
+    def toml(tables="", **changes):
+        said = {name: value for name, value in {**GOOD, **changes}.items() if value is not None}
+        lines = [f"{name} = {json.dumps(value)}" for name, value in said.items()]
+        (tmp_path / "run.toml").write_text("\n".join([*lines, tables]))
+        return tmp_path / "run.toml"
+
+    return toml
+
+
+def test_paths_are_relative_to_the_file(written, tmp_path):
+    (tmp_path / "rows.jsonl").touch()
+    run = read_run(written(recipe="mine.toml"))
+    assert (run.model, run.data) == ("org/model", str(tmp_path / "rows.jsonl"))
+    assert (run.recipe, run.output) == (str(tmp_path / "mine.toml"), tmp_path / "runs" / "1")
+    assert read_run(written()).recipe == "trl-math"
+
+
+def test_prompts_and_arguments_are_tables(written, tmp_path):
+    tables = '[prompts]\ntemplate = "vlm-r1-rec"\nimage_folder = "images"\n[trainer]\nbeta = 0.04\n'
+    run = read_run(written(tables, algorithm="rloo"))
+    assert run.prompts == {"template": "vlm-r1-rec", "image_folder": str(tmp_path / "images")}
+    assert (run.algorithm, run.trainer) == ("rloo", {"beta": 0.04})
+
+
+@pytest.mark.parametrize(
+    ("tables", "changes", "complaint"),
+    [
+        ("", {"model": None}, 'say model = "…"$'),
+        ("", {"data": 3}, 'say data = "…", got 3'),
+        ("", {"receipt": "x"}, 'there is no key "receipt"; did you mean "recipe"?'),
+        ("", {"algorithm": "ppo"}, "algorithm must be one of grpo, rloo, got 'ppo'"),
+        ("", {"trainer": 3}, r"\[trainer\] must be a table, got 3"),
+        ('[prompts]\ntemplate = "x"', {}, r"\[prompts\] template must be one of canoe, vlm-r1-rec"),
+        ('[prompts]\ntemplate = "canoe"\nquestions = "q"', {}, 'did you mean "question"?'),
+        ('[prompts]\ntemplate = "canoe"\nquestion = 3', {}, r"\[prompts\] question must be text"),
+        ("[trainer", {}, "Expected ']'"),
+    ],
+)
+def test_what_is_wrong_is_said(written, tables, changes, complaint):
+    with pytest.raises(ValueError, match=complaint) as refused:
+        read_run(written(tables, **changes))
+    assert "run.toml: " in str(refused.value)
+
+
+def test_a_file_that_is_not_there(tmp_path, capsys):
+    assert main(["train", str(tmp_path / "none.toml")]) == 2
+    assert "cannot read" in capsys.readouterr().err
+
+
+def test_without_trl_the_command_says_what_to_install(written, capsys):
+    try:
+        import trl  # noqa: F401
+    except ImportError:
+        assert main(["train", str(written())]) == 2
+        assert "this needs trl: pip install 'plaudit[train]'" in capsys.readouterr().err
+
+
+def checkpoint(folder, step, state):
+    (folder / f"checkpoint-{step}").mkdir(parents=True)
+    if state is not None:
+        (folder / f"checkpoint-{step}" / "trainer_state.json").write_text(state)
+
+
+def test_a_checkpoint_that_was_cut_off_is_not_gone_on_from(tmp_path):
+    whole = json.dumps({"global_step": 5})
+    checkpoint(tmp_path, 5, whole)
+    checkpoint(tmp_path, 10, whole)
+    checkpoint(tmp_path, 15, whole[:7])
+    checkpoint(tmp_path, 20, None)
+    checkpoint(tmp_path, "final", whole)
+    assert last_checkpoint(tmp_path) == tmp_path / "checkpoint-10"
+
+
+def test_a_folder_goes_on_with_the_run_that_it_has(tmp_path):
+    run = Run("m", "d", "trl-math", tmp_path / "out", trainer={"beta": 0.1, "max_steps": 5})
+    assert prepare(run, overwrite=False) is None
+    checkpoint(run.output, 5, json.dumps({"global_step": 5}))
+    longer = replace(run, trainer={"beta": 0.1, "max_steps": 9})
+    assert prepare(longer, overwrite=False) == run.output / "checkpoint-5"
+    with pytest.raises(ValueError, match="has a run with another recipe and trainer: give this"):
+        prepare(replace(run, recipe="math", trainer={"beta": 0.2}), overwrite=False)
+    assert prepare(replace(run, recipe="math"), overwrite=True) is None
+    assert not (run.output / "checkpoint-5").exists()
+
+
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").touch()
+    run = Run("m", "d", "trl-math", tmp_path)
+    with pytest.raises(ValueError, match="is not empty, and no run of plaudit train"):
+        prepare(run, overwrite=False)
+    with pytest.raises(ValueError, match="was not written by plaudit train: remove it yourself"):
+        prepare(run, overwrite=True)
+    assert (tmp_path / "thesis.tex").exists()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "left"), [(0.5, "45 s"), (10.0, "15 min"), (200.0, "5.0 h")], ids=str
+)
+def test_what_is_left_is_told(seconds, left):
+    line = line_of({"reward": 1.0}, ["form"], step=10, steps=100, seconds=seconds)
+    assert line == f"step 10/100  total 1.000  {seconds:.1f} s a step, {left} left"
+
+
+def test_only_steps_are_lines(capsys):
+    progress = Progress(["form"])
+    progress.start(3)
+    progress.log({"train_runtime": 3.0}, 4, 5)
+    progress.log({"reward": 0.25, "rewards/form/mean": 0.5}, 4, 5)
+    [line] = capsys.readouterr().out.splitlines()
+    assert line.startswith("step 4/5  total 0.250  form 0.500  ")
