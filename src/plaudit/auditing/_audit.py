@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
@@ -50,17 +51,29 @@ def audit(
     asked = recipe_of(recipe)
     if not rows:
         raise ValueError("there are no rows: an audit needs some, with golds")
+    told = _Told(progress)
+    asked = _with_guesses(asked, rows, told)
     table = sampled(rows, asked, sample, seed, completions)
     options = Options(
         classes=classes_of(only, skip),
         template=template,
         attacks=(*named_attacks(asked), *attacks),
     )
-    told = _Told(progress)
     try:
         return audit_table(asked, table, options, told)
     finally:
         told.done()
+
+
+def _with_guesses(recipe: Recipe, rows: Sequence[Mapping[str, Any]], told: "_Told") -> Recipe:
+    """The recipe with columns guessed by meaning, as `plaudit score` does, and says so."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    guessed = recipe.with_guessed_columns(names)[1]
+    guessed.pop("completions", None)  # an audit needs none
+    if not guessed:
+        return recipe
+    told(", ".join(f"{argument}: column {name}" for argument, name in guessed.items()))
+    return replace(recipe, columns={**recipe.columns, **guessed})
 
 
 def classes_of(only: Collection[str], skip: Collection[str]) -> list[str]:
