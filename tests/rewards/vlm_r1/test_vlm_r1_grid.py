@@ -13,7 +13,7 @@ from plaudit.rewards.vlm_r1 import _grid
 MILLION = 28 * 28 * 1280  # the limit of `Qwen2VLImageProcessor()` without arguments
 
 
-# Width and height, and after transformers' smart_resize: `make test-trainers` asks it again.
+# Width and height, and what transformers' smart_resize makes of them.
 @pytest.mark.parametrize(
     ("model", "limits", "size", "resized"),
     [
