@@ -15,7 +15,8 @@ help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
 	@echo "make train-demo    train three tiny models with TRL, on the CPU, and show that their rewards rise"
 	@echo "make test          lint, types, rooms, and the tests that one waits for"
-	@echo "make test-long     every test, the long comparisons, kills and benchmarks too; PYTEST=--cov for coverage"
+	@echo "make test-long     the tests that make test leaves out: long comparisons, kills, benchmarks"
+	@echo "make coverage      every test, and which lines they reach"
 	@echo "make test-failed   what failed in the last of these, alone"
 	@echo "make test-oldest   the judge's comparisons with the oldest math-verify that plaudit takes"
 	@echo "make test-browser  look at the report in headless Chromium"
@@ -54,7 +55,10 @@ test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
 
 test-long: $(READY)
-	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest $(PYTEST) --numprocesses 3 --dist worksteal
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest -m long --durations=15 --numprocesses 3 --dist worksteal
+
+coverage: $(READY)
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov --numprocesses 3 --dist worksteal
 
 # What failed in the last run, once more, with the machine to itself.
 test-failed: $(READY)

@@ -5,9 +5,20 @@ from pathlib import Path
 
 import pytest
 
+from examples import LONG
+
 # A shell makes what runs in its background ignore Ctrl-C, and so what that starts, which some tests
 # interrupt. Whoever has a handler of its own starts others without one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """`make test-long` also runs the tests that have more examples there than in `make test`."""
+    if LONG:
+        for item in items:
+            if hasattr(getattr(item, "module", None), "examples"):
+                item.add_marker(pytest.mark.long)
 
 
 @pytest.fixture(scope="session")
