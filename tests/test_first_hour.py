@@ -212,7 +212,11 @@ COMMANDS = {
         "trl-math: needs solution: pass --solution TEXT",
     ),
     "a word that no reward has": ({}, ["list", "polite"], "none of .* rewards has 'polite'"),
-    "a preset that is none": ({}, ["presets", "maths"], "choose one of canoe, math, qa"),
+    "a preset that is none": (
+        {},
+        ["presets", "maths"],
+        "choose one of canoe, .*, math, qa",
+    ),
 }
 
 

@@ -122,8 +122,8 @@ def make_plan(
     column = column or next((name for name in COMPLETIONS if name in names), "")
     rows = [row for head in heads for row in head.rows]
     groups = any(is_listed(row.get(column)) for row in rows)
-    needs = recipe.needs()
-    own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] == "image_path")
+    needs = {**recipe.needs(), **_only_ones(recipe, names)}
+    own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] in IMAGES)
     images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGES if name in names)]))
     prompts = _prompts(names, images, group)
     comparisons, notes = _comparisons(recipe)
@@ -151,6 +151,13 @@ def make_plan(
         limits=judge_limits(),
     )
     return plan, _sample(rows, comparisons), notes
+
+
+def _only_ones(recipe: Recipe, names: Sequence[str]) -> dict[str, str]:
+    """Of columns of which a reward needs one, that which the table has, if it is the only one."""
+    several = [component.needs_any(recipe.columns) for component in recipe.components]
+    there = [{a: c for a, c in one.items() if c in names} for one in several]
+    return {a: c for one in there if len(one) == 1 for a, c in one.items()}
 
 
 def _template(template: str) -> Format:

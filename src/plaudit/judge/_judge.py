@@ -69,6 +69,7 @@ class Judge:
         self._closing = False  # the workers stop when the last call is done
         self._retired = False  # the workers stop after each call from now on
         self._lock = threading.Lock()
+        math_verify_installed()  # now, and not where there is no descriptor left to look with
         JUDGES.add(self)
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:

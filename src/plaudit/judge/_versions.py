@@ -47,8 +47,11 @@ class MathVerify(NamedTuple):
 
     @property
     def tested(self) -> bool:
-        """Whether plaudit was compared with these two versions, verdict by verdict."""
-        return self in TESTED
+        """Whether plaudit was compared with these two versions, verdict by verdict.
+
+        One that is not found is taken for such: where it is not installed, the workers say so.
+        """
+        return self in TESTED or None in self
 
     @property
     def ways(self) -> Ways:
@@ -64,14 +67,27 @@ _NEWEST = list(TESTED.values())[-1]
 TESTED_VERSIONS = " and ".join(str(version) for version, _ in TESTED)
 
 
-@cache
 def math_verify_installed() -> MathVerify:
     """Which math-verify this environment has; it is not imported for that.
 
     >>> math_verify_installed().tested
     True
     """
-    return MathVerify(_version("math-verify"), _version("latex2sympy2_extended"))
+    if _found is None:
+        return _look()
+    return _found
+
+
+_found: MathVerify | None = None
+
+
+def _look() -> MathVerify:
+    """Look at what is installed. What is not found may be so for want of a descriptor: not kept."""
+    global _found
+    found = MathVerify(_version("math-verify"), _version("latex2sympy2_extended"))
+    if None not in found:
+        _found = found
+    return found
 
 
 def _version(distribution: str) -> str | None:
@@ -79,7 +95,7 @@ def _version(distribution: str) -> str | None:
 
     try:
         return version(distribution)
-    except PackageNotFoundError:
+    except (PackageNotFoundError, OSError):
         return None
 
 

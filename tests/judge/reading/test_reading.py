@@ -29,6 +29,8 @@ def check(completion, gold, rule):
         assert parse(completion, rule) == []
     elif status is Status.BAD_GOLD:
         assert parse(gold) == []
+    elif status is Status.EQUAL and parse(completion, rule) == parse(gold) == []:
+        pass  # the same text, of which math-verify reads nothing: a known difference
     elif status is not None:
         assert verdict(completion, gold, rule) is (status is Status.EQUAL)
     return status
