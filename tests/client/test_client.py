@@ -336,6 +336,7 @@ class Grumpy(BaseHTTPRequestHandler):
         """Nothing."""
 
 
+@pytest.mark.long
 def test_what_a_proxy_says_is_tried_again_when_it_asks_for_it():
     with ThreadingHTTPServer(("127.0.0.1", 0), Grumpy) as proxy:
         threading.Thread(target=proxy.serve_forever, daemon=True).start()

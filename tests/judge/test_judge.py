@@ -160,6 +160,7 @@ def test_a_cancelled_call_leaves_the_judge_in_order(quick):
     assert asyncio.run(main()) is Status.EQUAL
 
 
+@pytest.mark.long
 def test_a_closed_judge_starts_again():
     judge = Judge(Settings(workers=1))
     assert judge.judge([latex(r"\boxed{\sin^2 y + \cos^2 y}", "1")])[0].status is Status.EQUAL

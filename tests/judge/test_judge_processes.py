@@ -55,6 +55,7 @@ def test_a_program_read_from_standard_input_as_notebooks_do():
     assert done.stdout.strip() == "equal"
 
 
+@pytest.mark.long
 def test_a_daemonic_process_has_its_own_workers(tmp_path):
     """As torch's DataLoader and `multiprocessing` make them; those may have no children."""
     script = tmp_path / "daemonic.py"

@@ -83,6 +83,7 @@ def test_no_row_is_lost_or_doubled_when_one_of_four_processes_is_killed(tmp_path
     assert len(counts) - rows * sum(map(len, done)) in (0, rows)
 
 
+@pytest.mark.long
 def test_a_resumed_run_records_each_step_once(tmp_path):
     for process, child in enumerate([start(tmp_path, p, 0, 12, 40, pause=0.0) for p in range(2)]):
         assert finished(child) == list(range(12)), process

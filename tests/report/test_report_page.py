@@ -61,6 +61,7 @@ def test_a_page_and_its_charts_are_written(sums):
     assert len(scripts_of(page)[0]) > 500_000
 
 
+@pytest.mark.long
 def test_the_same_folder_gives_the_same_page(sums, tmp_path):
     first, second = (write_report(sums, out=tmp_path / name) for name in "ab")
     assert text_of(first) == text_of(second)
@@ -186,6 +187,7 @@ def test_boxes_are_on_the_page(tmp_path):
     assert text.count('src="data:image/jpeg;base64,') == 16
 
 
+@pytest.mark.long
 def test_images_are_found_beside_the_input(tmp_path):
     images = tmp_path / "data"
     rows = list(box_rows(images, 4))
@@ -216,6 +218,7 @@ def test_an_unfinished_run_says_so(tmp_path):
     assert "has not finished" in text_of(page)
 
 
+@pytest.mark.long
 def test_what_is_right_can_be_chosen(sums):
     assert "<code>accuracy_reward</code>" in text_of(write_report(sums))
     assert "<code>accuracy_reward</code>" in text_of(write_report(sums, correct=MATH[0]))

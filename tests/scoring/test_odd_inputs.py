@@ -112,6 +112,7 @@ def test_an_array_and_a_csv_that_are_cut_off_give_every_row_before_the_cut(tmp_p
         assert "cannot be read from here on" in bad["reason"]
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_process")
 def test_a_damaged_gz_gives_what_comes_before_the_damage(tmp_path, recipe):
     raw = b"".join(json.dumps({**GOOD, "n": n * 7919}).encode() + b"\n" for n in range(60_000))
@@ -211,6 +212,7 @@ def test_a_folder_without_its_report_can_be_read_as_one_table(tmp_path, rows, re
     assert pq.read_table(tmp_path / "out").num_rows == 12
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize("kept", [[], ["mine.png"]])
 def test_overwriting_removes_the_report_and_nothing_else(tmp_path, rows, recipe, kept):

@@ -146,6 +146,7 @@ def test_lists_of_parquet_with_nulls(tmp_path, recipe):
     assert scored(tmp_path / "out")["row_id"].to_pylist() == [0, 3, 4]
 
 
+@pytest.mark.long
 def test_a_truncated_gz_gives_the_rows_before_the_cut(tmp_path, recipe):
     rows = [{**GOOD, "noise": f"{n * 7919 % 10007}"} for n in range(60_000)]
     raw = gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode())

@@ -77,7 +77,8 @@ def is_alive(process):
         return False
 
 
-@pytest.mark.parametrize("kills", [1, pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("kills", [1, 3])
 def test_killed_at_any_moment_it_ends_with_the_same_bytes(tmp_path, slow, kills):
     whole = started(slow, tmp_path / "whole")
     out, _ = whole.communicate()

@@ -111,6 +111,7 @@ def listens(url):
     return True
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_stopped_server_finishes_what_it_took(tmp_path, number):
     limits = {"PLAUDIT_DEADLINE": "1", "PLAUDIT_WORKERS": "1"}

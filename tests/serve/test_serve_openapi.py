@@ -24,6 +24,7 @@ def url():
         yield address
 
 
+@pytest.mark.long
 def test_every_path_does_what_the_document_says(url, tmp_path):
     ended = subprocess.run(
         [PROGRAM, "run", f"{url}/openapi.json", *OPTIONS],

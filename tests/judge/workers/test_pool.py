@@ -264,6 +264,7 @@ def test_a_worker_that_does_not_start_is_no_matter_where_others_work(own_pool, m
     assert pool.trouble is None  # those who judge are enough
 
 
+@pytest.mark.long
 def test_a_fork_server_that_is_stopped_is_replaced(pool, monkeypatch):
     monkeypatch.setattr(_dispatcher, "FORK_SECONDS", 1.0)
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
