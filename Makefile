@@ -19,6 +19,7 @@ help:
 	@echo "make coverage      every test, and which lines they reach"
 	@echo "make test-failed   what failed in the last of these, alone"
 	@echo "make test-oldest   the judge's comparisons with the oldest math-verify that plaudit takes"
+	@echo "make test-audit    audit every reward with a known hole, and sound ones"
 	@echo "make test-browser  look at the report in headless Chromium"
 	@echo "make test-ray      score on a real Ray of two nodes, one of which dies"
 	@echo "make test-trainers train and score with the real TRL, verl, ms-swift, verifiers and more"
@@ -82,6 +83,10 @@ test-oldest: $(OLDEST)/.ready
 bench: $(READY)
 	-@$(BIN)/python -m pip install --quiet --quiet --editable '.[bench]'
 	@$(BIN)/python bench/all.py $(BENCH)
+
+# Every reward with a known hole, and sound ones: it takes many minutes, alone on the machine.
+test-audit: $(READY)
+	@PLAUDIT_AUDIT_TESTS=1 $(BIN)/pytest tests/auditing
 
 # Beside what pip installs, it needs Debian's chromium and chromium-driver.
 test-browser: $(READY)

@@ -1,6 +1,7 @@
 """Rewards with a hole are found with its class, and sound ones are left alone."""
 
 import json
+import os
 from pathlib import Path
 
 import audited_rewards
@@ -17,6 +18,9 @@ QUICK = {
     *("effort_between_limits", "time_limit_by_signal", "whole_pixels_only"),
     *("exact_number", "word_f1", "letter", "overlap", "form_with_content"),
 }
+AUDIT = pytest.mark.skipif(
+    not os.environ.get("PLAUDIT_AUDIT_TESTS"), reason="`make test-audit` runs it"
+)
 # Time is measured where it is the point: it takes most of an audit's time.
 SKIPPED = {False: ["cost"], True: []}
 
@@ -28,10 +32,8 @@ def audited(name, table, folder=HERE, module="audited_rewards"):
 
 
 def each(names):
-    return [
-        pytest.param(name, marks=[] if name in QUICK else pytest.mark.long, id=name)
-        for name in names
-    ]
+    """A few for everybody; all of them take many minutes, `make test-audit` runs these."""
+    return [pytest.param(name, marks=[] if name in QUICK else AUDIT, id=name) for name in names]
 
 
 @pytest.mark.parametrize("name", each(audited_rewards.HOLED))
@@ -47,7 +49,7 @@ def test_a_sound_reward_has_no_hole(name):
     assert not [f for f in found.findings if f.is_hole], found.as_text()
 
 
-@pytest.mark.long
+@AUDIT
 def test_collected_rewards(shared):
     folder = shared / "audit" / "rewards"
     known = json.loads((folder / "visible.json").read_text())
