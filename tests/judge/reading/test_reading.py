@@ -1,6 +1,7 @@
 """From raw text to what is decided without a CAS: always what math-verify says of the same text."""
 
 import json
+import re
 from collections import Counter
 
 import pytest
@@ -17,6 +18,9 @@ from plaudit.judge.reading import read
 from plaudit.judge.reading._plain_data import SHORT
 
 
+LEADING_ZERO = re.compile(r"(?<![\d.])0\d")
+
+
 def decided(completion, gold, rule):
     status, _ = _decide(read(completion, rule), read(gold, Rule.ANYWHERE))
     return status
@@ -29,8 +33,8 @@ def check(completion, gold, rule):
         assert parse(completion, rule) == []
     elif status is Status.BAD_GOLD:
         assert parse(gold) == []
-    elif status is Status.EQUAL and parse(completion, rule) == parse(gold) == []:
-        pass  # the same text, of which math-verify reads nothing: a known difference
+    elif status is Status.EQUAL and LEADING_ZERO.search(gold):
+        pass  # the same text, with a number that sympy does not read: a known difference
     elif status is not None:
         assert verdict(completion, gold, rule) is (status is Status.EQUAL)
     return status

@@ -19,15 +19,13 @@ from packaging.utils import canonicalize_name
 
 from plaudit.judge import MathVerify
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PINNED = (ROOT / "tests" / "with_trainers" / "requirements.txt").read_text(encoding="utf-8")
 TRAINERS = re.findall(r"^([\w.-]+==[\w.]+)$", PINNED.partition("\n\n")[0], re.MULTILINE)
 LIGHTEVAL = "lighteval==0.13.0"
 # What math-verify brings along, and what pins the antlr runtime.
 ALSO = ("sympy", "antlr4-python3-runtime", "hydra-core", "omegaconf")
-
-pytestmark = pytest.mark.long
 
 
 def pip_install(*requirements, options=()):
