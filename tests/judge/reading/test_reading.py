@@ -17,7 +17,6 @@ from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.reading import read
 from plaudit.judge.reading._plain_data import SHORT
 
-
 LEADING_ZERO = re.compile(r"(?<![\d.])0\d")
 
 
