@@ -134,6 +134,9 @@ def main(folder, mode):
     (folder / f"{mode}-{rank}.json").write_text(
         json.dumps({"calls": calls.rows, "asked": asked, "rewards": rewards})
     )
+    if torch.distributed.is_initialized():  # a process that ends without may be aborted by gloo
+        torch.distributed.barrier()
+        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
