@@ -32,7 +32,7 @@ def check(completion, gold, rule):
         assert parse(completion, rule) == []
     elif status is Status.BAD_GOLD:
         assert parse(gold) == []
-    elif status is Status.EQUAL and LEADING_ZERO.search(gold):
+    elif status is Status.EQUAL and LEADING_ZERO.search(gold) and parse(gold) == []:
         pass  # the same text, with a number that sympy does not read: a known difference
     elif status is not None:
         assert verdict(completion, gold, rule) is (status is Status.EQUAL)
