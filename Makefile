@@ -75,6 +75,7 @@ $(OLDEST)/.ready: tests/oldest.txt pyproject.toml
 	@touch $@
 
 COMPARISONS := tests/judge/exact tests/judge/reading tests/judge/workers/test_symbolic.py \
+	tests/judge/workers/latex \
 	tests/judge/test_versions.py tests/test_golden.py src/plaudit/judge src/plaudit/doctor.py
 test-oldest: $(OLDEST)/.ready
 	@$(OLDEST)/bin/python -m pytest -p no:cacheprovider -m 'not long' --numprocesses 3 \

@@ -21,11 +21,11 @@ from report import arguments
 HERE = Path(__file__).parent
 DOCS = HERE.parent / "docs"
 START, END = "<!-- measured: start -->", "<!-- measured: end -->"
-WITH_DATA = ("step", "agreement")
+WITH_DATA = ("step", "caller", "agreement")
 PAGES = {
     "performance.md": (
-        *("step", "poison", "long_text", "workers", "start", "detection", "repetition"),
-        *("agreement", "kills", "soak"),
+        *("step", "caller", "poison", "long_text", "workers", "start", "detection", "repetition"),
+        *("agreement", "drawn_pairs", "kills", "soak"),
     ),
     "judge.md": ("engines",),
     "scoring.md": ("score_table", "score_dataframe"),

@@ -14,6 +14,7 @@ pytestmark = pytest.mark.long
 BENCH = Path(__file__).parents[1] / "bench"
 SMALL = {
     "step": "--prompts 4 --seeds 1 --repeat 1",
+    "caller": "--prompts 8 --repeat 1",
     "poison": "--prompts 4 --deadline 0.5 --patience 0.1 --poisons factorial",
     "long_text": "--sizes 1000 --limit 1",
     "workers": "--rows 8 --repeat 1",
@@ -21,6 +22,7 @@ SMALL = {
     "detection": "--boxes 1 20 --repeat 1",
     "repetition": "--tokens 600 --repeat 1",
     "agreement": "--rows 64 --processes 1",
+    "drawn_pairs": "--pairs 40 --processes 1",
     "kills": "--rows 120 --kills 2 --every 0.05",
     "soak": "--minutes 0.1",
     "score_table": "--rows 300 600 --workers 1",

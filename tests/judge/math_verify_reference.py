@@ -14,9 +14,9 @@ from latex2sympy2_extended import NormalizationConfig
 from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy, convert_to_pct
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, parser
 
-from plaudit.judge._verdict import Rule
+from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.reading import Arithmetic, Latex, Number, Piece
-from plaudit.judge.workers import _speedups
+from plaudit.judge.workers import _grader, _speedups
 
 logging.getLogger("math_verify").setLevel(logging.ERROR)
 
@@ -83,16 +83,22 @@ def _first(groups, start):
 @contextmanager
 def as_released():
     """math-verify's own ways, whatever was put in their place."""
-    patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number, grader.sympy_symbolic_eq
+    patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number
     _Latex2Sympy.create_parser = _speedups._create_parser
     _Latex2Sympy.parse_number = _speedups._parse_number
-    grader.sympy_symbolic_eq = _speedups._symbolic_eq
+    _put(_grader.RELEASED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # sympy's, of sets among the factors of a product
             yield
     finally:
-        _Latex2Sympy.create_parser, _Latex2Sympy.parse_number, grader.sympy_symbolic_eq = patched
+        _Latex2Sympy.create_parser, _Latex2Sympy.parse_number = patched
+        _put(_grader.FASTER)
+
+
+def _put(functions):
+    for name, function in functions.items():
+        setattr(grader, name, function)
 
 
 def parse(text, rule=Rule.ANYWHERE):
@@ -132,3 +138,15 @@ def same_percent(gold, answer):
     """The same where the answer has its percent sign outside of its LaTeX: `$50$ %`."""
     with as_released():
         return verify(parse_latex(gold), [convert_to_pct(found) for found in parse_latex(answer)])
+
+
+def assert_as_math_verify(compared, answer, gold, rule):
+    """What plaudit made of two texts, (status, answer, gold), is what math-verify makes of them."""
+    status, *read = compared
+    if status is Status.BAD_GOLD:
+        assert parse(gold) == []
+    elif status is Status.NO_ANSWER:
+        assert parse(answer, rule) == []
+    else:
+        assert verdict(answer, gold, rule) is (status is Status.EQUAL)
+        assert [parse(answer, rule)[-1], parse(gold)[-1]] == read

@@ -5,6 +5,7 @@ import os
 import signal
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 from running_processes import until
@@ -182,10 +183,10 @@ def test_configure_changes_the_shared_judge_and_keeps_what_is_not_named():
 
 
 def test_a_fault_in_reading_costs_one_item(quick, monkeypatch):
-    def faulty(text, rule, read=_judge.read):
-        return read(text, rule) if text != "$1$" else 1 / 0
+    def faulty(text, rule, find=_judge.best_candidate):
+        return find(text, rule) if text != "$1$" else 1 / 0
 
-    monkeypatch.setattr(_judge, "read", faulty)
+    monkeypatch.setattr(_judge, "best_candidate", faulty)
     faulted, fine = quick.judge([Pair("$1$", "$9$"), Pair("$2$", "$2$")])
     assert (faulted.status, fine.status) == (Status.ERROR, Status.EQUAL)
     assert faulted.why == "Comparing failed: ZeroDivisionError: division by zero."
@@ -372,13 +373,68 @@ def test_a_long_completion_is_read(quick):
     assert verdict.status is Status.EQUAL
 
 
+def test_a_call_that_needs_no_worker_starts_none():
+    judge = Judge(Settings(workers=1))
+    texts = [r"\boxed{4}", r"$\boxed{4.0}$", r"\boxed{5}", r"\boxed{x+x}", "nothing", r"\boxed{9!}"]
+    golds = ["4", "4", "4", "$2x$", "4", ""]
+    verdicts = judge.judge([latex(*pair) for pair in zip(texts, golds, strict=True)])
+    assert {v.method for v in verdicts} == {"same text", "numbers", "algebra", "nothing to read"}
+    assert judge._pool is None
+    judge.close()
+
+
+SAME_ANSWER = (
+    r"First \boxed{1/2}",
+    r"Other words, $\boxed{1/2}$.",
+    r"\[ \boxed{ 1/2 } \] and so on",
+    r"The final answer is $1/2$",
+)
+
+
+@pytest.mark.parametrize("gold", ["0.5", "$\\frac{1}{2}$", "1/3", "", "$x^2$"])
+def test_an_answer_that_is_known_gets_its_verdict_whatever_the_text_says(gold):
+    judge = Judge(Settings(workers=1))
+    known = judge.judge([latex(SAME_ANSWER[0], gold)])[0]
+    hits = judge.cache.hits
+    assert judge.judge([latex(text, gold) for text in SAME_ANSWER]) == [known] * 4
+    assert judge.cache.hits == hits + 4
+    judge.close()
+
+
+@pytest.mark.parametrize(
+    ("known", "other"),
+    [
+        (r"$\boxed{50}$", r"$\boxed{50}$ %"),
+        (r"\boxed{5}", r"\boxed{0}"),
+        ("nothing", r"\boxed{}"),
+        (r"\boxed{$}", r"$\boxed{\$}$"),
+        ("The answer is $3$ or $4$", "The answer is $3$"),
+    ],
+)
+@pytest.mark.parametrize("gold", ["50", "5", "3"])
+def test_an_answer_is_not_taken_for_another(known, other, gold):
+    fresh, used = Judge(Settings(workers=1)), Judge(Settings(workers=1))
+    used.judge([latex(known, gold)])
+    (wanted,), (given,) = (judge.judge([latex(other, gold)]) for judge in (fresh, used))
+    assert replace(given, seconds=0.0) == replace(wanted, seconds=0.0)
+    fresh.close()
+    used.close()
+
+
+def test_a_loop_looks_up_long_texts_itself(quick, monkeypatch):
+    pairs = [latex("so " * 10_000 + rf"\boxed{{{number}}}", "7") for number in range(7)]
+    verdicts = quick.judge(pairs)
+    monkeypatch.setattr(_judge, "READING_THREADS", None)
+    assert asyncio.run(quick.judge_async(pairs)) == verdicts
+
+
 def test_a_loop_has_long_texts_read_elsewhere(quick, monkeypatch):
     """Reading waits for the loop here, which it could not if it stood in the loop's way."""
     going_on = threading.Event()
 
-    def patient(text, rule, read=_judge.read):
+    def patient(text, rule, find=_judge.best_candidate):
         assert going_on.wait(timeout=20), "the loop stands still"
-        return read(text, rule)
+        return find(text, rule)
 
     async def main():
         call = asyncio.create_task(quick.judge_async([latex("so " * 20_000 + r"\boxed{7}", "7")]))
@@ -386,17 +442,17 @@ def test_a_loop_has_long_texts_read_elsewhere(quick, monkeypatch):
         going_on.set()
         return (await call)[0].status
 
-    monkeypatch.setattr(_judge, "read", patient)
+    monkeypatch.setattr(_judge, "best_candidate", patient)
     assert asyncio.run(main()) is Status.EQUAL
 
 
 def test_a_call_that_is_cancelled_while_it_reads_asks_no_worker(quick, monkeypatch):
     reading, going_on = threading.Event(), threading.Event()
 
-    def patient(text, rule, read=_judge.read):
+    def patient(text, rule, find=_judge.best_candidate):
         reading.set()
         assert going_on.wait(timeout=20)
-        return read(text, rule)
+        return find(text, rule)
 
     async def main():
         pairs = [latex("so " * 20_000 + symbolic(letter).answer, "1") for letter in "xyz"]
@@ -408,7 +464,7 @@ def test_a_call_that_is_cancelled_while_it_reads_asks_no_worker(quick, monkeypat
             await call
         going_on.set()
 
-    monkeypatch.setattr(_judge, "read", patient)
+    monkeypatch.setattr(_judge, "best_candidate", patient)
     asyncio.run(main())
     _judge.READING_THREADS.get().submit(int).result(timeout=20)
     until(lambda: not (quick._pool and quick._pool._dispatcher._pending))

@@ -233,13 +233,20 @@ def test_a_deadline_is_kept_and_the_rest_of_the_batch_is_right():
     assert scores[1].why == "Comparing was stopped after 0.5 s."
 
 
-def test_trls_own_verdicts_on_real_completions(shared):
-    rows = [json.loads(line) for line in (shared / "data/math.jsonl").open(encoding="utf-8")]
+@pytest.mark.parametrize(
+    ("name", "counts"),
+    [
+        ("math.jsonl", {"0.0": 1140, "1.0": 416, "None": 106}),
+        pytest.param("hard.jsonl", {"1.0": 923, "0.0": 796}, marks=pytest.mark.long),
+    ],
+)
+def test_trls_own_verdicts_on_real_completions(shared, name, counts):
+    rows = [json.loads(line) for line in (shared / "data" / name).open(encoding="utf-8")]
     completions = [[{"role": "assistant", "content": row["completion"]}] for row in rows]
     rewards = trl.accuracy_reward(completions, [row["gold"] for row in rows])
     differing = [row for row, reward in zip(rows, rewards, strict=True) if reward != row["trl"]]
     assert not differing
-    assert Counter(map(str, rewards)) == {"0.0": 1140, "1.0": 416, "None": 106}
+    assert Counter(map(str, rewards)) == counts
 
 
 def test_real_reasoning_without_an_opening_tag_is_no_format(shared):

@@ -17,7 +17,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
-from plaudit.judge._judge import CacheStats, Judge, warm_up_pairs
+from plaudit.judge._cache import CacheStats
+from plaudit.judge._judge import Judge, warm_up_pairs
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 from plaudit.judge._versions import (

@@ -1,5 +1,6 @@
 """A memory of bounded size for what was worked out before."""
 
+from dataclasses import dataclass
 from sys import getsizeof
 from typing import Generic, TypeVar
 
@@ -59,3 +60,22 @@ class Cache(Generic[Key, Value]):
             self._old, self._young, self._young_size = self._young, {}, 0
         self._young[key] = entry
         self._young_size += size
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """How often a verdict was known already."""
+
+    hits: int
+    misses: int
+    entries: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of verdicts that were known.
+
+        >>> CacheStats(hits=3, misses=1, entries=1).hit_rate
+        0.75
+        """
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0

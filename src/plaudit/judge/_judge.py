@@ -6,42 +6,23 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
-from plaudit.judge._cache import Cache
+from plaudit.judge._cache import Cache, CacheStats
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 from plaudit.judge._versions import math_verify_installed, warn_of_untested_version
 from plaudit.judge.exact import clearly_apart, same_number, same_object
-from plaudit.judge.reading import Reading, read, too_long
+from plaudit.judge.reading import Reading, best_candidate, read, reading_of, short_form, too_long
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
     from plaudit.judge.workers import Item, Outcome, Pool
 
-LONG = 50_000  # characters of a batch: more of them are read in a thread, not on an event loop
-
-
-@dataclass(frozen=True, slots=True)
-class CacheStats:
-    """How often a verdict was known already."""
-
-    hits: int
-    misses: int
-    entries: int
-
-    @property
-    def hit_rate(self) -> float:
-        """The share of verdicts that were known.
-
-        >>> CacheStats(hits=3, misses=1, entries=1).hit_rate
-        0.75
-        """
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
+LONG = 50_000  # characters that are read on an event loop; a thread reads the rest of a batch
 
 
 class Judge:
@@ -59,10 +40,12 @@ class Judge:
         self.settings = settings or Settings.from_environment()
         entries, size = self.settings.cache, self.settings.cache_memory << 20
         self._texts: dict[Rule, Cache[tuple[str, str], Verdict]] = {
-            rule: Cache(entries, size // 4) for rule in Rule
+            rule: Cache(entries, size // 5) for rule in Rule
         }
-        self._golds: Cache[str, Reading] = Cache(entries, size // 4)
-        self._items: Cache[Item, Verdict] = Cache(entries, size // 4)
+        # By what is in the box, whether a percent sign follows it, and the gold.
+        self._answers: Cache[tuple[str, bool, str], Verdict] = Cache(entries, size // 5)
+        self._golds: Cache[str, Reading] = Cache(entries, size // 5)
+        self._items: Cache[Item, Verdict] = Cache(entries, size // 5)
         self._pool: Pool | None = None
         self._trouble: str | None = None
         self._in_flight = 0  # calls
@@ -83,21 +66,19 @@ class Judge:
         import asyncio  # a trainer that has no loop need not load it
 
         with self._workers_needed(), Call(self, pairs) as call:
-            if sum(len(pair.answer) + len(pair.gold) for pair in pairs) > LONG:
+            if not call.read(LONG):
                 await asyncio.wrap_future(READING_THREADS.get().submit(call.read))
-            else:
-                call.read()
             outcomes = await asyncio.gather(*map(asyncio.wrap_future, call.futures))
             return call.verdicts(outcomes)
 
     @property
     def cache(self) -> CacheStats:
         """How well it remembers: a pair that was judged before, by its text or by its answer."""
-        by_answer = self._items.hits
+        by_answer = self._answers.hits + self._items.hits
         hits = by_answer + sum(cache.hits for cache in self._texts.values())
         # What was known by its answer was looked for by its text first.
         misses = sum(cache.misses for cache in self._texts.values()) - by_answer
-        entries = len(self._items) + sum(len(cache) for cache in self._texts.values())
+        entries = sum(map(len, (self._answers, self._items, *self._texts.values())))
         return CacheStats(hits, misses, entries)
 
     @property
@@ -227,13 +208,25 @@ class Call:
         for future in self.futures:
             future.cancel()
 
-    def read(self) -> None:
-        """Decide what can be decided at once, and hand the rest to the workers."""
+    def read(self, most: float = inf) -> bool:
+        """Decide what can be decided at once, and hand the rest to the workers.
+
+        most: how many characters to read that were not judged before. False where there are more:
+            the next call goes on from there.
+        """
         warn_of_untested_version()
-        for row, pair in enumerate(self._pairs):
+        for row in range(len(self._verdicts), len(self._pairs)):
+            pair = self._pairs[row]
             if self._over:  # it was cancelled on the event loop while a thread reads
-                return
-            self._verdicts.append(self._decide_at_once(pair, row))
+                return True
+            if len(pair.answer) > most:
+                return False
+            verdict = self._known(pair)
+            if verdict is None:
+                verdict = self._decide_at_once(pair, row)
+                most -= len(pair.answer)
+            self._verdicts.append(verdict)
+        return True
 
     @property
     def futures(self) -> "list[Future[Outcome]]":
@@ -251,14 +244,15 @@ class Call:
                     self._remember(self._pairs[row], verdict)
         return [verdict for verdict in self._verdicts if verdict is not None]
 
-    def _decide_at_once(self, pair: Pair, row: int) -> Verdict | None:
+    def _known(self, pair: Pair) -> Verdict | None:
+        """The verdict of a pair that is too long, or was judged before."""
         if why := too_long(pair.gold, Rule.ANYWHERE):
             return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
         if why := too_long(pair.answer, pair.rule):
             return Verdict(Status.LIMIT, None, None, "too long", 0.0, why)
-        known = self._judge._texts[pair.rule].get((pair.answer, pair.gold))
-        if known is not None:
-            return known
+        return self._judge._texts[pair.rule].get((pair.answer, pair.gold))
+
+    def _decide_at_once(self, pair: Pair, row: int) -> Verdict | None:
         start = time.perf_counter()
         try:
             decided = self._decide_or_item(pair, start)
@@ -275,7 +269,24 @@ class Call:
         if not math_verify_installed().tested:  # it may read and compare in ways that nobody knows
             whole = _text_item(pair)
             return self._judge._items.get(whole) or whole
-        gold, answer = self._judge._gold(pair.gold), read(pair.answer, pair.rule)
+        best = best_candidate(pair.answer, pair.rule)
+        short = short_form(best) if pair.rule is Rule.LATEX else None
+        if short is None:
+            return self._compare(reading_of(best, pair.answer, pair.rule), pair, start)
+        key = *short, pair.gold
+        known = self._judge._answers.get(key)
+        if known is not None:
+            return known
+        answer = reading_of(best, pair.answer, pair.rule)
+        decided = self._compare(answer, pair, start)
+        # An answer of which nothing is left to compare is shown with the text around it.
+        if isinstance(decided, Verdict) and (answer.compared or best is None):
+            self._judge._answers.put(key, decided, short[0], pair.gold)
+        return decided
+
+    def _compare(self, answer: Reading, pair: Pair, start: float) -> "Verdict | Item":
+        """The verdict, or what a worker needs for it, of an answer that was read."""
+        gold = self._judge._gold(pair.gold)
         status, method = _decide(answer, gold)
         if status is not None:
             seconds, problem = time.perf_counter() - start, method if status is Status.LIMIT else ""

@@ -1,6 +1,7 @@
 """The candidates are math-verify's own matches, in its order, found in linear time."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -11,7 +12,8 @@ from math_verify_reference import matches
 from examples import examples
 from growth import exponent
 from plaudit.judge._verdict import Rule
-from plaudit.judge.reading import Arithmetic, Latex, Number, Piece, candidates
+from plaudit.judge.reading import Arithmetic, Latex, Number, Piece, best_candidate, candidates
+from plaudit.judge.reading._match import Announcements
 
 TOKENS = (
     *("$", "$$", r"\[", r"\]", r"\(", r"\)", "[", "]", " [", "] ", "{", "}", "\\", r"\\", r"\$"),
@@ -68,6 +70,43 @@ def test_candidates_of_real_outputs_are_what_math_verify_matches(shared, name, r
     assert texts
     for text in sorted(texts):
         assert list(candidates(text, rule)) == list(matches(text, rule)), text
+
+
+NUMBERS_ALONE = (
+    "4",
+    "-7",
+    "0",
+    "-0",
+    "007",
+    "1234",
+    "0.50",
+    "-0.5",
+    "12.",
+    "٣",
+    "4\n",
+    "1" * 5_000,
+)
+
+
+@pytest.mark.parametrize("rule", Rule)
+@pytest.mark.parametrize("text", [*NUMBERS_ALONE, "It is 4", r"\boxed{4}", "4/5", ""])
+def test_the_best_candidate_is_the_first(text, rule):
+    assert best_candidate(text, rule) == next(candidates(text, rule), None)
+
+
+ANNOUNCED = ("ANSWER:", "anſwer", "fınal answer is", "Final Answer İS:", "answers", "final  answer")
+
+
+@pytest.mark.parametrize("text", [f"é {one} {two}" for one in ANNOUNCED for two in ANNOUNCED])
+def test_announcements_are_found_in_any_case(text):
+    said, spans = (
+        Announcements(text),
+        lambda pattern: [m.span() for m in re.finditer(pattern, text)],
+    )
+    assert said.answer == spans("(?i:answer)")
+    assert said.answer_colon == spans("(?i:answer):")
+    assert said.final == spans("(?i:final answer)")
+    assert said.final_is == spans("(?i:final answer is):?")
 
 
 @pytest.mark.parametrize("rule", Rule)

@@ -13,7 +13,7 @@ from math_verify_reference import CONFIGURATIONS
 from examples import examples
 from plaudit.judge._verdict import Rule
 from plaudit.judge.reading import Piece
-from plaudit.judge.reading._normalise import normalise, opened
+from plaudit.judge.reading._normalise import PLAIN, PLAIN_LENIENTLY, normalise, opened
 
 TOKENS = (
     *(
@@ -41,6 +41,63 @@ def test_it_is_what_math_verify_compares(rule, bare, latex):
     config = CONFIGURATIONS[rule][0].normalization_config
     config = replace(config, boxed="last") if bare else config
     assert normalise(Piece(latex, bare=bare), rule) == normalize_latex(latex, config)
+
+
+# What is taken for plain LaTeX, and what makes it another: units, words, other spellings.
+NEARLY_PLAIN = (
+    *("1", "23", "0.5", "5.", ".5", "x", "m", "s", "a", "T", "i", "2x", " ", "  ", " .", "/", "="),
+    *(
+        ",",
+        "(",
+        ")",
+        "[",
+        "]",
+        "^",
+        "^2",
+        "^(",
+        "{",
+        "}",
+        "{2}",
+        "{,}",
+        "{.",
+        "}1",
+        "} 1",
+        "!",
+        "|",
+    ),
+    *(r"\frac", r"\frac{1}{2}", r"\dfrac{", r"\sqrt", r"\sqrt{3}", r"\pi", r"\cdot", r"\infty"),
+    *(
+        r"\left(",
+        r"\right)",
+        r"\%",
+        "%",
+        "\\",
+        "_",
+        "_{",
+        r"\circ",
+        "\t",
+        "cm",
+        "and",
+        "'",
+        r"\text{a}",
+    ),
+)
+
+
+@pytest.mark.parametrize("rule", Rule)
+@settings(deadline=None, max_examples=examples(3_000), derandomize=True, database=None)
+@given(st.data())
+def test_plain_latex_is_in_normal_form_already(rule, data):
+    few = data.draw(st.lists(st.sampled_from(NEARLY_PLAIN), min_size=2, max_size=9))
+    latex = "".join(data.draw(st.lists(st.sampled_from(few), min_size=1, max_size=8)))
+    config = replace(CONFIGURATIONS[rule][0].normalization_config, boxed="none")
+    assert normalise(Piece(latex), rule) == normalize_latex(latex, config)
+
+
+def test_most_answers_need_not_be_normalised():
+    plain = ("42", "-17", "0.5", r"\frac{5\pi}{4}", "x^2+5x+5", "(-6, 18)", r"8\sqrt{10}", "9+3i")
+    assert all(map(PLAIN.fullmatch, plain))
+    assert [latex for latex in plain if not PLAIN_LENIENTLY.fullmatch(latex)] == ["0.5"]
 
 
 @pytest.mark.parametrize(

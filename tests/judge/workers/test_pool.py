@@ -208,6 +208,25 @@ def test_a_worker_is_not_timed_for_items_that_nobody_wants():
         assert not worker.tasks
 
 
+@pytest.mark.parametrize(
+    ("text", "left", "after"),
+    [("0", 4, 4), ("0", 3, 6), ("0", 0, 6), ("0" * 10_000, 3, 3), ("0" * 10_000, 0, 6)],
+    ids=["enough", "few", "none", "few but large", "none and large"],
+)
+def test_a_worker_is_sent_more_before_it_runs_dry(text, left, after):
+    here, there = socket.socketpair()
+    with here, there:
+        dispatcher = _dispatcher.Dispatcher(Settings(workers=1), Inbox(), here)
+        worker = Worker(1, there, process=os.getpid())
+        dispatcher._workers[1] = worker
+        worker.tasks.extend(Task(item("1"), [Future()]) for _ in range(left))
+        dispatcher._queue.extend(Task(item(text), [Future()]) for _ in range(10))
+        dispatcher._assign_tasks()
+        assert len(worker.tasks) == after
+        assert len(worker.tasks) + len(dispatcher._queue) == left + 10
+        assert (worker.due < float("inf")) is (left == 0)
+
+
 def test_closing_stops_every_process_and_fails_what_waits(own_pool):
     assert statuses(own_pool, item(r"\frac{1}{3}")) == ["equal"]
     server, workers = server_and_workers(own_pool)

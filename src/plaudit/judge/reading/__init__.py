@@ -12,7 +12,14 @@ from plaudit.judge.reading._latex import Latex, Piece
 from plaudit.judge.reading._normalise import normalise
 from plaudit.judge.reading._plain_data import Normalised, PlainData, Text, from_plain_data
 from plaudit.judge.reading._plain_numbers import Arithmetic, Number
-from plaudit.judge.reading._reading import Reading, read, too_long
+from plaudit.judge.reading._reading import (
+    Reading,
+    best_candidate,
+    read,
+    reading_of,
+    short_form,
+    too_long,
+)
 
 __all__ = [
     "Arithmetic",
@@ -24,9 +31,12 @@ __all__ = [
     "PlainData",
     "Reading",
     "Text",
+    "best_candidate",
     "candidates",
     "from_plain_data",
     "normalise",
     "read",
+    "reading_of",
+    "short_form",
     "too_long",
 ]

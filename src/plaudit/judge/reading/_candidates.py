@@ -11,11 +11,10 @@ digits and operators as it can, wherever it starts.
 """
 
 from collections.abc import Iterator
-from itertools import chain
 
 from plaudit.judge._verdict import Rule
 from plaudit.judge.reading._latex import Latex, LatexReader
-from plaudit.judge.reading._match import Match
+from plaudit.judge.reading._match import Announcements, Match
 from plaudit.judge.reading._plain_numbers import Arithmetic, Number, PlainReader
 
 Candidate = Latex | Number | Arithmetic
@@ -29,11 +28,42 @@ def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
     >>> list(candidates("The answer is 1,234 apples.", Rule.ANYWHERE))
     [Number(digits='1234', percent=False)]
     """
-    for matches in _groups(text, rule):
+    if rule is Rule.LATEX:
+        yield from filter(None, (best_latex(text),))
+        return
+    for matches in _groups(text):
         for match in sorted(matches, key=_rank):
             yield match.found
-            if rule is Rule.LATEX or isinstance(match.found, Number):
+            if isinstance(match.found, Number):
                 return
+
+
+def best_latex(text: str) -> Latex | None:
+    r"""The one candidate of TRL's rule, if there is one: boxed, or else announced.
+
+    >>> best_latex("I get $3$, so the answer is $4$.").pieces
+    (Piece(latex='4', percent=False, bare=False),)
+    """
+    latex = LatexReader(text)
+    matches = latex.boxed()
+    hopes = "I" in text and "I hope" in text  # one letter is found much faster
+    if matches and not hopes:
+        return _best(matches)
+    announced = Announcements(text)
+    if hopes:
+        matches += latex.minerva(announced.final_is)
+    if not matches and announced.answer and latex.may_have_environments():
+        matches = (
+            latex.final(announced.final)
+            or latex.answer(announced.answer_colon)
+            or latex.answer(announced.answer)
+        )
+    return _best(matches) if matches else None
+
+
+def _best(matches: list[Match]) -> Latex:
+    found: Latex = (matches[0] if len(matches) == 1 else min(matches, key=_rank)).found
+    return found
 
 
 def _rank(match: Match) -> tuple[int, int]:
@@ -41,18 +71,19 @@ def _rank(match: Match) -> tuple[int, int]:
     return -match.end, match.start
 
 
-def _groups(text: str, rule: Rule) -> Iterator[Iterator[Match]]:
-    """The matches of each priority, from the most telling patterns to the least."""
-    latex = LatexReader(text)
-    if rule is Rule.LATEX:
-        yield chain(latex.minerva(), latex.boxed())
-        yield latex.final()
-        yield latex.answer(colon=True)
-        yield latex.answer(colon=False)
-        return
-    plain = PlainReader(text)
-    yield chain(latex.minerva(), plain.minerva())
-    yield chain(latex.final(), latex.boxed(), plain.final())
-    yield chain(latex.answer(colon=True), plain.answer(colon=True))
-    yield chain(latex.answer(colon=False), plain.answer(colon=False))
-    yield chain(latex.anywhere(), plain.anywhere())
+def _groups(text: str) -> Iterator[list[Match]]:
+    """The matches of each priority by math-verify's defaults, the most telling patterns first."""
+    latex, plain, announced = LatexReader(text), PlainReader(text), Announcements(text)
+    if "I hope" in text:
+        yield latex.minerva(announced.final_is) + plain.minerva(announced.final_is)
+    if announced.answer:
+        yield latex.final(announced.final) + latex.boxed() + plain.final(announced.final)
+        for anchors in (announced.answer_colon, announced.answer):
+            yield latex.answer(anchors) + plain.answer(anchors)
+    else:
+        yield latex.boxed()
+    environments = latex.anywhere()
+    if environments and environments[0][:2] == (0, len(text)):  # whatever else there is
+        yield environments[:1]
+        environments = environments[1:]
+    yield [*environments, *plain.anywhere()]

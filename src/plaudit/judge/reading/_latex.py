@@ -1,27 +1,23 @@
 r"""LaTeX environments in running text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`, ` […] `, `\boxed{…}`."""
 
 import re
-from bisect import bisect_left
 from collections.abc import Iterable, Iterator
-from functools import cached_property
+from functools import cache
 from typing import NamedTuple
 
 from plaudit.judge.reading._match import (
-    ANSWER,
     FAR,
-    FINAL_ANSWER,
-    FINAL_ANSWER_IS,
     HOPE,
-    IsPositions,
     Match,
+    Span,
+    is_after,
     not_overlapping,
     occurrences,
     space_end,
-    spans,
 )
 
 BOX = "\\boxed{"
-OPENINGS = ("$", r"\[", r"\(")  # a backslash before one of these takes its meaning away
+ESCAPABLE = (r"\[", r"\(")  # a backslash before one of these takes its meaning away
 PERCENT = re.compile(r"\s*+(\\?%|[Pp]ercent|[Pp]ct)?")
 PERCENTAGE = re.compile(r"\s*+(\\?%|[Pp]ercent(?:age)?+|[Pp]ct)?")
 JOIN = re.compile(r"\s*+(?:,?and|,?or|,)")
@@ -32,7 +28,8 @@ OPENING = {  # what closes an environment, and what opens it
     "]": r"\s\[",
     "}{": r"-?\\frac\{",
 }
-NOTHING = re.compile(r"(?!)")
+ANY_OPENING = re.compile("|".join(OPENING.values()))
+LONGEST_OPENING = len(r"-\frac{")
 INLINE_DOLLAR = re.compile(r"(?:\\\$|[^\n$])*+")
 INLINE_BRACKET = re.compile(r"[^\n\[\]]*+")
 FRACTION = re.compile(r"-?\\frac\{-?\d++(?:[.,]\d++)?\}\{-?\d++(?:[.,]\d++)?\}")
@@ -71,6 +68,12 @@ class Environment(NamedTuple):
     end: int
 
 
+@cache
+def _opening(closings: tuple[str, ...]) -> re.Pattern[str]:
+    """What opens environments that end so. Of a kind that is never closed, none starts."""
+    return re.compile("|".join(OPENING[closing] for closing in closings) or r"(?!)")
+
+
 class LatexReader:
     """Finds the environments of one text, alone or joined by commas, `and` and `or`."""
 
@@ -78,13 +81,16 @@ class LatexReader:
         self.text = text
         self._known: dict[int, Environment | None] = {}
         self._ahead: dict[str, tuple[int, int]] = {}
-        self._behind: dict[str, tuple[int, int]] = {}
+        self._behind: dict[str, int] = {}  # what stood last before `_box`
+        self._box = 0  # the last box that was looked around
 
-    def minerva(self) -> Iterator[Match]:
+    def may_have_environments(self) -> bool:
+        """Whether something in the text may close one."""
+        return any(closing in self.text for closing in OPENING)
+
+    def minerva(self, anchors: Iterable[Span]) -> list[Match]:
         """After `final answer is` and before `I hope`: how Minerva's prompt has models end."""
-        if "I hope" not in self.text:
-            return iter(())
-        return not_overlapping(spans(FINAL_ANSWER_IS, self.text), self._before_hope)
+        return not_overlapping(anchors, self._before_hope)
 
     def _before_hope(self, end: int) -> Match | None:
         for at in self._after_space(end):
@@ -94,61 +100,59 @@ class LatexReader:
                 return match._replace(end=hope.end()) if hope else None
         return None
 
-    def final(self) -> Iterator[Match]:
+    def final(self, anchors: Iterable[Span]) -> list[Match]:
         """After `final answer … is`, at most 100 characters apart."""
-        return not_overlapping(spans(FINAL_ANSWER, self.text), self._after_is)
+        return not_overlapping(anchors, self._after_is)
 
     def _after_is(self, end: int) -> Match | None:
         places = (
             place
-            for after in self._is_positions.after(end, end + FAR)
+            for after in is_after(self.text, end, end + FAR)
             for place in self._after_space(after)
         )
         return self._first_chain(places)
 
-    def answer(self, colon: bool) -> Iterator[Match]:
+    def answer(self, anchors: Iterable[Span]) -> list[Match]:
         """After `answer` (or `answer:`), at most 50 characters apart."""
-        anchors = spans(ANSWER, self.text)
-        if colon:
-            anchors = ((at, end + 1) for at, end in anchors if self.text.startswith(":", end))
-        return not_overlapping(
-            anchors, lambda end: self._first_chain(self._openings_within(end, 50))
-        )
+        return not_overlapping(anchors, self._near)
 
-    def anywhere(self) -> Iterator[Match]:
+    def _near(self, end: int) -> Match | None:
+        stop = end + 50 + LONGEST_OPENING
+        openings = ANY_OPENING.finditer(self.text, end, stop)
+        return self._first_chain(at for at in (o.start() for o in openings) if at <= end + 50)
+
+    def anywhere(self) -> list[Match]:
         """Wherever an environment stands."""
-        return not_overlapping(((at, at) for at in self._openings), self._chain)
+        closed = tuple(closing for closing in OPENING if closing in self.text)
+        openings = [found.start() for found in _opening(closed).finditer(self.text)]
+        return not_overlapping(zip(openings, openings, strict=True), self._chain)
 
-    def boxed(self) -> Iterator[Match]:
+    def boxed(self) -> list[Match]:
         r"""Environments that hold a `\boxed{`; the text from the first box to the last brace."""
-        first = self.text.find(BOX)
+        text, end = self.text, 0
+        matches: list[Match] = []
+        first = text.find(BOX)
         if first < 0:
-            return
-        if any(closing in self.text for closing in ("$", r"\]", r"\)", "]")):
-            boxes = occurrences(self.text, BOX)
-            openings = ((at, at) for box in boxes for at in self._openings_around(box))
-            yield from not_overlapping(openings, lambda at: self._chain(at, boxed=True))
-        last = self.text.rfind("}")
+            return matches
+        if "$" in text or "]" in text or r"\)" in text:
+            for box in occurrences(text, BOX):
+                match = self._around(box, end) if box >= end else None
+                if match is not None:
+                    matches.append(match)
+                    end = match.end
+        last = text.rfind("}")
         if last > first + len(BOX):
-            piece = Piece(self.text[first : last + 1], bare=True)
-            yield Match(first, last + 1, Latex((piece,)))
+            piece = Piece(text[first : last + 1], bare=True)
+            matches.append(Match(first, last + 1, Latex((piece,))))
+        return matches
 
-    @cached_property
-    def _openings(self) -> list[int]:
-        """Where an environment may start; of a kind that is never closed, none does."""
-        kinds = [opening for closing, opening in OPENING.items() if closing in self.text]
-        pattern = re.compile("|".join(kinds)) if kinds else NOTHING
-        return [match.start() for match in pattern.finditer(self.text)]
-
-    @cached_property
-    def _is_positions(self) -> IsPositions:
-        return IsPositions(self.text)
-
-    def _openings_within(self, start: int, distance: int) -> Iterator[int]:
-        for index in range(bisect_left(self._openings, start), len(self._openings)):
-            if self._openings[index] > start + distance:
-                return
-            yield self._openings[index]
+    def _around(self, box: int, end: int) -> Match | None:
+        """The environments that start with one around this box, and not before `end`."""
+        for at in self._openings_around(box):
+            match = self._chain(at, boxed=True) if at >= end else None
+            if match is not None:
+                return match
+        return None
 
     def _openings_around(self, box: int) -> list[int]:
         """Where an environment that holds this box may start, from the left.
@@ -156,16 +160,21 @@ class LatexReader:
         Of each kind only the leftmost opening after the kind's last closing can: those between
         it and the box have the same closing ahead.
         """
-        line = self._last("\n", box) + 1
-        double, bracket = self._last("$$", box), self._last("[", box)
-        openings = {
-            self._next(r"\[", self._last(r"\]", box) + 1),
-            self._next(r"\(", max(self._last(r"\)", box) + 1, line)),
-            double - 1,
-            double,
-            self._last("$", box),
-            bracket - 1 if bracket >= line else -1,
-        }
+        text = self.text
+        openings: list[int] = []
+        if r"\]" in text:
+            openings.append(self._next(r"\[", self._last(r"\]", box) + 1))
+        if r"\)" in text:
+            line = self._last("\n", box) + 1
+            openings.append(self._next(r"\(", max(self._last(r"\)", box) + 1, line)))
+        if "$" in text:
+            double = self._last("$$", box)
+            openings += double - 1, double, self._last_dollar(box)
+        if "]" in text:
+            bracket = self._last("[", box)
+            if text[bracket - 1 : bracket].isspace():
+                openings.append(bracket - 1)
+        self._box = box
         return sorted(at for at in openings if 0 <= at < box)
 
     def _next(self, needle: str, start: int) -> int:
@@ -173,21 +182,29 @@ class LatexReader:
         low, high = self._ahead.get(needle, (0, -1))
         if not low <= start <= high:
             high = self.text.find(needle, start)
-            while high > 0 and needle in OPENINGS and self._escaped(high):
+            while high > 0 and needle in ESCAPABLE and self._escaped(high):
                 high = self.text.find(needle, high + 1)
             high = high if high >= 0 else len(self.text)
             self._ahead[needle] = start, high
         return high
 
-    def _last(self, needle: str, before: int) -> int:
-        """The last `needle` before a place, or -1. Asked from the left: nothing is read twice."""
-        known, last = self._behind.get(needle, (0, -1))
-        found = self.text.rfind(needle, max(known - 1, 0), before)
-        while found > 0 and needle in OPENINGS and self._escaped(found):
-            found = self.text.rfind(needle, max(known - 1, 0), found)
-        last = max(found, last)
-        self._behind[needle] = before, last
-        return last
+    def _last(self, needle: str, box: int) -> int:
+        """The last `needle` before a box, or -1. Boxes come from the left: none is passed twice."""
+        found = self.text.rfind(needle, self._box, box)
+        if found < 0:
+            return self._behind.get(needle, -1)
+        self._behind[needle] = found
+        return found
+
+    def _last_dollar(self, box: int) -> int:
+        """The last `$` before a box that has no backslash before it, or -1."""
+        found = self.text.rfind("$", self._box, box)
+        while found > 0 and self._escaped(found):
+            found = self.text.rfind("$", self._box, found)
+        if found < 0:
+            return self._behind.get("$", -1)
+        self._behind["$"] = found
+        return found
 
     def _escaped(self, at: int) -> bool:
         return self.text[at - 1 : at] == "\\"
@@ -212,8 +229,10 @@ class LatexReader:
             sign = percent.match(self.text, environment.end)
             assert sign is not None
             content = self.text[environment.start : environment.stop]
-            pieces.append(Piece(content, percent=sign[1] is not None))
-            end = space_end(self.text, sign.end()) if boxed else sign.end()
+            pieces.append(Piece(content, sign[1] is not None))
+            end = sign.end()
+            if boxed and sign[1]:
+                end = space_end(self.text, end)
             join = JOIN.match(self.text, end)
             places = self._after_space(join.end()) if join else ()
             environment = next(

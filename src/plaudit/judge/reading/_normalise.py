@@ -21,6 +21,18 @@ BRACE = re.compile(r"[{}]")
 SPACE = re.compile(r"\s*+")
 SEPARATOR = re.compile(r"\b(?:and|or)\b|[,;]")
 SEPARATOR_IN_WORDS = re.compile(r"and|or|[,;]")
+# LaTeX that is plain by now: no words, no units at the end, no command that has another spelling.
+# The library changes nothing in it but the space around it, so it need not be asked.
+TOKEN = (
+    r"[-+*=<>()|:!,\[\]]| (?!\.)|[0-9]++(?:\.[0-9]*+)?+|[A-Za-z](?![A-Za-z])|\{(?![ .,])"
+    r"|\\(?:frac|sqrt)(?=\{)|\\(?:pi|cdot|times|infty|%)(?![A-Za-z])"
+)
+NO_UNIT = r"(?!.*(?:[cdghlmost]|[a-hqs] .) *\Z)"  # "a ." is a unit, with any sign for the point
+PLAIN = re.compile(rf"{NO_UNIT}(?:{TOKEN}|[/^}}])*+")
+# Where LaTeX is read leniently, what looks like a malformed operator is mended.
+PLAIN_LENIENTLY = re.compile(rf"(?! *0\.5 *\Z){NO_UNIT}(?:{TOKEN}|\^(?! ?\()|\}}(?! ?[0-9]))*+")
+# The most frequent spellings that the library unifies.
+SPELLINGS = ((r"\dfrac{", r"\frac{"), (r"\left(", "("), (r"\right)", ")"))
 MODULE = "plaudit.judge.reading._latex2sympy2_normalization"
 
 
@@ -45,8 +57,8 @@ def opened(piece: Piece) -> str:
     >>> opened(Piece(r"First \boxed{1}. On second thoughts: \boxed{2}", bare=True))
     '2'
     """
-    text, contents = piece.latex, list[str]()
-    once = math_verify_installed().ways.boxes_of_one_text_are_one
+    text = piece.latex
+    contents: list[str] = []
     stop = len(text)  # boxes are gone through from the right: where the one before this starts
     for box in reversed(list(BOX.finditer(text))):
         at = SPACE.match(text, box.end(), stop).end()  # type: ignore[union-attr]
@@ -59,14 +71,22 @@ def opened(piece: Piece) -> str:
         content = text[at + 1 : end].strip()
         if piece.bare and stop < len(text) and not _joined(text[end + 1 : stop], content, contents):
             break
-        if not once or not contents or contents[-1] != content:
+        if not contents or contents[-1] != content or not _once():
             contents.append(content)
         stop = box.start()
     return ",".join(reversed(contents)) if contents else text
 
 
+def _once() -> bool:
+    """Whether boxes that hold the same count once."""
+    return math_verify_installed().ways.boxes_of_one_text_are_one
+
+
 def _closing(text: str, opening: int, stop: int) -> int | None:
     """The brace that closes the one at `opening`."""
+    first = text.find("}", opening, stop)
+    if text.find("{", opening + 1, first) < 0 <= first:  # there is no brace in between
+        return first
     depth = 0
     for brace in BRACE.finditer(text, opening, stop):
         depth += 1 if brace[0] == "{" else -1
@@ -86,6 +106,11 @@ def _joined(between: str, content: str, later: list[str]) -> bool:
 
 @lru_cache(maxsize=8192)
 def _normalise(latex: str, lenient: bool) -> str:
+    plain = latex
+    for spelling, unified in SPELLINGS:
+        plain = plain.replace(spelling, unified)
+    if (PLAIN_LENIENTLY if lenient else PLAIN).fullmatch(plain):
+        return plain.strip()
     normalised: str = _library().normalize_latex(latex, _configuration(lenient))
     return normalised
 

@@ -1,21 +1,17 @@
 """Numbers and arithmetic in running text, outside LaTeX: `1,234.5`, `12 %`, `3/4`, `(2+3)*4`."""
 
 import re
-from collections.abc import Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from plaudit.judge.reading._match import (
-    ANSWER,
     FAR,
-    FINAL_ANSWER,
-    FINAL_ANSWER_IS,
     HOPE,
-    IsPositions,
     Match,
+    Span,
+    is_after,
     not_overlapping,
     space_end,
-    spans,
 )
 
 CURRENCY = "".join(map(chr, (0x24, 0x20AC, 0xA3, 0xA5, 0xE3F, *range(0x20A1, 0x20C0))))
@@ -72,21 +68,16 @@ class PlainReader:
     def __init__(self, text: str) -> None:
         self.text = text
 
-    def minerva(self) -> Iterator[Match]:
+    def minerva(self, anchors: Iterable[Span]) -> list[Match]:
         """After `final answer is` and before `I hope`, as in Minerva's prompt."""
-        if "I hope" not in self.text:
-            return iter(())
-        return not_overlapping(spans(FINAL_ANSWER_IS, self.text), self._before_hope)
+        return not_overlapping(anchors, self._before_hope)
 
-    def final(self) -> Iterator[Match]:
+    def final(self, anchors: Iterable[Span]) -> list[Match]:
         """After `final answer … is`, at most 100 characters of one line apart."""
-        return not_overlapping(spans(FINAL_ANSWER, self.text), self._after_is)
+        return not_overlapping(anchors, self._after_is)
 
-    def answer(self, colon: bool) -> Iterator[Match]:
+    def answer(self, anchors: Iterable[Span]) -> list[Match]:
         """After the last `=` behind `answer` (or `answer:`), or else near it, not before an `=`."""
-        anchors = spans(ANSWER, self.text)
-        if colon:
-            anchors = ((at, end + 1) for at, end in anchors if self.text.startswith(":", end))
         return not_overlapping(anchors, self._after_answer)
 
     def anywhere(self) -> Iterator[Match]:
@@ -114,13 +105,9 @@ class PlainReader:
                     return match._replace(end=hope.end())
         return None
 
-    @cached_property
-    def _is_positions(self) -> IsPositions:
-        return IsPositions(self.text)
-
     def _after_is(self, end: int) -> Match | None:
-        expressions = map(self._expression, self._is_positions.after(end, self._line_end(end, FAR)))
-        return next(filter(None, expressions), None)
+        places = is_after(self.text, end, self._line_end(end, FAR))
+        return next(filter(None, map(self._expression, places)), None)
 
     def _after_answer(self, end: int) -> Match | None:
         """As near the last `=` of the next 100 characters, or as near `end`, as there is one."""

@@ -1,5 +1,6 @@
 """A text -> its `Reading`: what it says, as far as it must be known to compare it."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,13 +12,14 @@ from plaudit.judge.exact import (
     math_object,
     number_object,
 )
-from plaudit.judge.reading._candidates import Candidate, candidates
+from plaudit.judge.reading._candidates import Candidate, best_latex, candidates
 from plaudit.judge.reading._latex import Latex
 from plaudit.judge.reading._normalise import normalise, opened
 from plaudit.judge.reading._plain_data import SHORT, PlainData, to_plain_data
 from plaudit.judge.reading._plain_numbers import Number
 from plaudit.judge.reading._size_limits import too_large
 
+NUMBER_ALONE = re.compile(r"-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?")
 # Characters that are read at most. LaTeX is found fast, and looked for in whole completions;
 # plain numbers take ten times as long, and are looked for in what is known to be the final answer.
 LONGEST = {Rule.LATEX: 2_000_000, Rule.ANYWHERE: 100_000}
@@ -79,6 +81,37 @@ def too_long(text: str, rule: Rule) -> str:
     return f"it has more than {LONGEST[rule]:,} characters" if len(text) > LONGEST[rule] else ""
 
 
+def best_candidate(text: str, rule: Rule) -> Candidate | None:
+    r"""What math-verify would try to parse first.
+
+    >>> best_candidate("It is 3/4, or so.", Rule.ANYWHERE)
+    Arithmetic(text='3/4')
+    """
+    if rule is Rule.LATEX:
+        return best_latex(text)
+    if NUMBER_ALONE.fullmatch(text):  # as most golds are
+        return Number(text, percent=False)
+    return next(candidates(text, rule), None)
+
+
+def short_form(best: Candidate | None) -> tuple[str, bool] | None:
+    r"""What is in the box, and whether a percent sign follows it; None where that is long.
+
+    By TRL's rule, texts of the same short form are the same answer, whatever else they say.
+
+    >>> short_form(best_candidate(r"So it is $\boxed{\frac12}$.", Rule.LATEX))
+    ('\\frac12', False)
+    >>> short_form(None)
+    ('', False)
+    """
+    if best is None:
+        return "", False
+    if not isinstance(best, Latex) or len(best.pieces) > 1:
+        return None
+    inside = opened(best.pieces[0])
+    return (inside, best.pieces[0].percent) if 0 < len(inside) <= SHORT else None
+
+
 def read(text: str, rule: Rule) -> Reading:
     r"""The reading of a text.
 
@@ -87,7 +120,15 @@ def read(text: str, rule: Rule) -> Reading:
     >>> read("I do not know.", Rule.LATEX).best is None
     True
     """
-    best = next(candidates(text, rule), None)
+    return reading_of(best_candidate(text, rule), text, rule)
+
+
+def reading_of(best: Candidate | None, text: str, rule: Rule) -> Reading:
+    """The reading of a text whose best candidate is known.
+
+    >>> reading_of(Number("42", percent=False), "It is 42.", Rule.ANYWHERE).compared
+    '42'
+    """
     limit = too_large(best) if best else None
     if isinstance(best, Number) and not best.readable and not limit:
         best = None

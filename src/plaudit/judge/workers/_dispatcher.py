@@ -24,7 +24,9 @@ from plaudit.judge.workers._wire import pack
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
-CHUNK = 8  # items handed to a worker at once: the wire costs more than the work otherwise
+AHEAD = 6  # items that a worker has at most: what it does next, so that it need not wait for us
+FEW = 3  # items left with a worker that is sent more: a busy caller keeps us from running for 5 ms
+SMALL = 8192  # bytes that are sent to a worker that is busy: what it does not read now has to fit
 ATTEMPTS = 100  # a worker may die through no fault of its item: a kill from outside
 START_ATTEMPTS = 3
 FIRST_START_SECONDS = 30.0  # for a fork server's first worker: it has to import sympy
@@ -170,8 +172,8 @@ class Dispatcher:
         """Send waiting tasks to idle workers, and start more workers if there is enough to do."""
         while self._queue and not self._queue[0].wanted:
             self._forget(self._queue.popleft())
-        for worker in list(self._workers.values()):
-            if self._queue and worker.ready and not worker.tasks:
+        for worker in sorted(self._workers.values(), key=lambda worker: len(worker.tasks)):
+            if self._queue and worker.ready and len(worker.tasks) <= FEW:
                 self._send_tasks(worker)
         starting = sum(not worker.ready for worker in self._workers.values())
         wanted = min(self._settings.workers, len(self._workers) - starting + len(self._queue))
@@ -186,18 +188,26 @@ class Dispatcher:
         return not self._workers or time.monotonic() >= self._next_try
 
     def _send_tasks(self, worker: Worker) -> None:
-        share = -(-len(self._queue) // len(self._workers))
-        for _ in range(min(CHUNK, share)):
+        """Send a worker its share of what waits; one that is busy gets small items alone."""
+        idle = not worker.tasks
+        pending = len(self._queue) + sum(len(each.tasks) for each in self._workers.values())
+        share = min(AHEAD, -(-pending // len(self._workers))) - len(worker.tasks)
+        tasks: list[Task] = []
+        while self._queue and len(tasks) < share:
             task = self._queue.popleft()
             if task.wanted:
-                worker.tasks.append(task)
+                tasks.append(task)
             else:
                 self._forget(task)
-        if not worker.tasks:
+        frame = pack([task.item for task in tasks])
+        if not tasks or (len(frame) > SMALL and not idle):
+            self._queue.extendleft(reversed(tasks))
             return
-        worker.begin(self._settings.deadline)
+        worker.tasks.extend(tasks)
+        if idle:
+            worker.begin(self._settings.deadline)
         try:
-            worker.connection.sendall(pack([task.item for task in worker.tasks]))
+            worker.connection.sendall(frame)
         except OSError:
             self._stop_worker(worker)
 

@@ -1,4 +1,4 @@
-"""The symbolic step: two lists of candidates, parsed and compared by math-verify.
+"""The symbolic step: two lists of candidates, parsed as math-verify does and compared by it.
 
 It uses functions inside of math-verify, so it is for the versions that it was tested with; others
 have `_public_api`. Runs in a worker process alone, which can be killed: what is done here may take
@@ -17,9 +17,10 @@ from math_verify import grader, parser
 from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.reading import Arithmetic, Latex, Normalised, Number, Piece, normalise
 from plaudit.judge.workers._speedups import parse_number, speed_up
+from plaudit.judge.workers.latex import UNDECIDED, read_latex
 
 speed_up()
-_parse_latex = lru_cache(maxsize=2048)(parser.parse_latex_cached.__wrapped__)
+_parse_with_antlr = parser.parse_latex_cached.__wrapped__
 _parse_arithmetic = lru_cache(maxsize=512)(parser.parse_expr_cached.__wrapped__)
 
 
@@ -95,6 +96,12 @@ def _parse_piece(text: str, percent: bool) -> Any:
     return _or_none(convert_to_pct, parsed) if percent and parsed is not None else parsed
 
 
+@lru_cache(maxsize=2048)
+def _parse_latex(text: str) -> Any:
+    parsed = read_latex(text)
+    return _parse_with_antlr(text) if parsed is UNDECIDED else parsed
+
+
 def _or_none(parse: Any, value: Any) -> Any:
     """None where math-verify's parser gives up: it raises anything from Exception to KeyError."""
     try:
@@ -106,17 +113,21 @@ def _or_none(parse: Any, value: Any) -> Any:
 
 
 def warm_up() -> None:
-    """Have the parser's tables and sympy's caches filled before workers are forked."""
+    """Have sympy's caches filled before workers are forked; antlr's tables can wait."""
     for latex in MOST_OFTEN:
         _or_none(_parse_latex, latex)
-    _compare_normalised("(x+1)^2", "x + 2")
+    _compare_normalised("(x+1)^2", "x^2 + 2x + 1")
     _compare_normalised("(-15, 40)", "-15 < x < 40")
 
 
 def _prepare() -> Iterator[bool]:
-    """More of the same, a step at a time, for a worker that has nothing to do."""
+    """More of the same, a step at a time, for a worker that has nothing to do; and what antlr needs
+    for the few texts that the reader leaves to it."""
     for answer, gold in ALSO:
         _compare_normalised(answer, gold)
+        yield True
+    for latex in (*MOST_OFTEN, *FOR_ANTLR):
+        _or_none(_parse_with_antlr, latex)
         yield True
 
 
@@ -144,7 +155,15 @@ MOST_OFTEN = (
     r"(k, 6)",
     r"31_7",
 )
-ALSO = (
+FOR_ANTLR = (r"\int_0^1 x^2 dx", r"\lim_{x \to 0} \frac{x}{2}", r"2 \gamma x", r"\|x\| = 1")
+ALSO = (  # the first are equal, or nearly so: sympy has to simplify, to solve and to subtract
+    (r"\sin^2 x + \cos^2 x", "1"),
+    (r"\frac{1 - e^{-2x}}{x}", r"\frac{1}{x} - \frac{e^{-2x}}{x}"),
+    (r"2x + 2y = 4", r"x + y = 2"),
+    (r"4 - x^2 > 0", r"x^2 < 4"),
+    (r"(-2, 2)", r"x^2 < 4"),
+    (r"\{\frac{\pi}{6}, \frac{1}{4}\pi\}", r"\frac{1}{6}\pi, \frac{\pi}{4}"),
+    (r"(1, 2) \cup (2, 3)", r"(2, 3) \cup (1, 2)"),
     (r"x \in (-1, 7)", r"-1 < x < 7"),
     (r"2x - y + 7 = 0", r"y = 2x + 7"),
     (r"[2, \infty)", r"[2, 12)"),
