@@ -36,6 +36,7 @@ class Declaration:
     is_open: whether it can be called with other arguments as well, since it has **kwargs
     is_exact: whether it said which columns it reads; else its **kwargs may read any
     reads_latex: whether it reads golds as LaTeX and as nothing else
+    takes_alternatives: whether a gold that is a list holds several, each of which is right
     batch_names: what a reward of one text calls otherwise than a batch does, {"sol": "solution"}
     async_form: what gives the same scores on an event loop, where there is such a function
 
@@ -51,6 +52,7 @@ class Declaration:
     is_open: bool
     is_exact: bool
     reads_latex: bool = False
+    takes_alternatives: bool = False
     batch_names: Mapping[str, str] = field(default_factory=dict)
     async_form: Callable[..., Awaitable[Any]] | None = None
     needs_any: tuple[str, ...] = ()
@@ -66,6 +68,7 @@ def declare(
     columns: Sequence[str] | None = None,
     needs: Sequence[str] = (),
     reads_latex: bool = False,
+    takes_alternatives: bool = False,
     batch_names: Mapping[str, str] | None = None,
     needs_any: Sequence[str] = (),
 ) -> Declaration:
@@ -100,6 +103,7 @@ def declare(
         is_open=is_open,
         is_exact=columns is not None,
         reads_latex=reads_latex,
+        takes_alternatives=takes_alternatives,
         batch_names=renamed,
         needs_any=tuple(needs_any),
     )

@@ -18,6 +18,9 @@ PROGRAM = (
     "importlib.import_module(module).main(*arguments)\n"
 )
 PR_SET_PDEATHSIG = 1
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
+KEPT = 32 << 20  # bytes
+LARGE = 4 << 20
 
 
 def cores() -> int:
@@ -49,6 +52,23 @@ def start_python(module: str, *arguments: float | str, **options: Any) -> "subpr
         start_new_session=True,  # Ctrl-C in the terminal is for the parent to handle
         **options,
     )
+
+
+def keep_freed_memory() -> None:
+    """Have this process keep some megabytes that it frees, for what it allocates next.
+
+    By default glibc gives them back to the system. A server that receives half a megabyte again and
+    again then spends a fifth of its time on page faults. Nothing happens where malloc is another.
+
+    >>> keep_freed_memory()
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        libc: Any = ctypes.CDLL(None)
+        if hasattr(libc, "mallopt"):
+            libc.mallopt(M_TRIM_THRESHOLD, KEPT)
+            libc.mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def die_with_parent(parent: int) -> None:

@@ -7,63 +7,69 @@
 read both.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes import RowScore
+from plaudit.scores import Score
 
 
 def scored_columns(
-    names: Sequence[str], scores: Sequence[RowScore], statuses: Sequence[str]
+    components: Mapping[str, Sequence[Score]],
+    totals: Sequence[float | None],
+    statuses: Sequence[str],
 ) -> dict[str, pa.Array]:
     """A column for each component, `total`, `status` and `explanation`.
 
     >>> from plaudit.recipes import load
-    >>> scores = load("trl-math")([r"\\boxed{4}"], solution=["4"])
-    >>> columns = scored_columns(["accuracy_reward"], scores, [row.status for row in scores])
+    >>> batch = load("trl-math").score_batch([r"\\boxed{4}"], solution=["4"])
+    >>> columns = scored_columns(batch.components, batch.totals, batch.statuses)
     >>> list(columns), columns["total"].to_pylist()
     (['accuracy_reward', 'total', 'status', 'explanation'], [1.0])
     """
     columns = {
-        name: pa.array([score.components[name].value for score in scores], pa.float64())
-        for name in names
+        name: pa.array([score.value for score in scores], pa.float64())
+        for name, scores in components.items()
     }
-    columns["total"] = pa.array([score.total for score in scores], pa.float64())
+    columns["total"] = pa.array(totals, pa.float64())
     columns["status"] = text_array(statuses)
-    columns["explanation"] = _explanation(names, scores)
+    columns["explanation"] = _explanation(components)
     return columns
 
 
-def _explanation(names: Sequence[str], scores: Sequence[RowScore]) -> pa.Array:
+def _explanation(components: Mapping[str, Sequence[Score]]) -> pa.Array:
     """A list of structs, built from whole columns, which is much faster than from dictionaries."""
-    flat = [score.components[name] for score in scores for name in names]
+    rows = list(zip(*components.values(), strict=True))
+    flat = [score for scores in rows for score in scores]
     fields = {
-        "component": pa.array(list(names) * len(scores), pa.string()),
+        "component": pa.array(list(components) * len(rows), pa.string()),
         "value": pa.array([score.value for score in flat], pa.float64()),
-        "status": text_array(str(score.status) for score in flat),
-        "method": text_array(score.method for score in flat),
-        "answer": text_array(score.answer for score in flat),
-        "gold": text_array(score.gold for score in flat),
-        "why": text_array(score.why for score in flat),
+        "status": text_array([score.status for score in flat]),
+        "method": text_array([score.method for score in flat]),
+        "answer": text_array([score.answer for score in flat]),
+        "gold": text_array([score.gold for score in flat]),
+        "why": text_array([score.why for score in flat]),
         "right": pa.array([score.right for score in flat], pa.bool_()),
         "ungated": pa.array([score.ungated for score in flat], pa.float64()),
         "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
-        "problem": text_array(score.problem for score in flat),
+        "problem": text_array([score.problem for score in flat]),
     }
     structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-    offsets = pa.array(range(0, len(flat) + 1, len(names)), pa.int32())
+    offsets = pa.array(range(0, len(flat) + 1, len(components)), pa.int32())
     return pa.ListArray.from_arrays(offsets, structs)
 
 
-def text_array(texts: Iterable[str | None]) -> pa.Array:
+def text_array(texts: Sequence[str | None]) -> pa.Array:
     """An array of texts; lone surrogates become question marks.
 
     >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
     ['half a smile: ?', None]
     """
-    return pa.array(valid_texts(list(texts)), pa.string())
+    try:
+        return pa.array(texts, pa.string())
+    except UnicodeEncodeError:
+        return pa.array([valid_text(text) for text in texts], pa.string())
 
 
 def valid_texts(texts: list[str | None]) -> list[str | None]:

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.scoring._readers import elements
-from plaudit.scoring._records import UnreadableError
+from plaudit.scoring._records import UnreadableError, elements
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('"\\[]{},\n é'),

@@ -12,7 +12,7 @@ import plaudit
 from installed import pretend_installed
 from plaudit.recipes import Component, Recipe
 from plaudit.scoring import InputError, StoppedError, score_table
-from plaudit.scoring import _worker as worker
+from plaudit.scoring import _local as worker
 
 REWARDS = """
 import os, signal

@@ -24,7 +24,7 @@ from plaudit.recipes._columns import guess, is_made_by_trainers
 from plaudit.recipes._component import Component
 from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
-from plaudit.recipes._row_score import RowScore, RowScores
+from plaudit.recipes._row_score import RowScore, RowScores, ScoredBatch
 
 __all__ = [
     "RECORD_VARIABLE",
@@ -33,6 +33,7 @@ __all__ = [
     "Recipe",
     "RowScore",
     "RowScores",
+    "ScoredBatch",
     "as_recipe",
     "guess",
     "is_made_by_trainers",

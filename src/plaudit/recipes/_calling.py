@@ -110,7 +110,12 @@ class Calling:
             wanted = f"a list with a number for each of the {rows} completions"
             got = f"{type(given).__name__}: {given!r:.80}"
             raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}") from error
-        scores = [score_of_value(one, self.label, row) for row, one in enumerate(each)]
+        scores = [
+            one
+            if type(one) is Score and type(one.value) is float  # as most are
+            else score_of_value(one, self.label, row)
+            for row, one in enumerate(each)
+        ]
         if len(scores) != rows:
             gave = f"{self.label} gave {len(scores)} values for {rows} completions"
             raise BrokenRewardError(f"{gave}: it must give one for each")

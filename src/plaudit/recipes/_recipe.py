@@ -3,14 +3,13 @@
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 from plaudit.notebook import html_table
 from plaudit.recipes._columns import check_completions, check_needs, guess_columns
 from plaudit.recipes._component import Component, check_columns, check_golds
 from plaudit.recipes._names import did_you_mean, quoted
-from plaudit.recipes._row_score import RowScore, RowScores
+from plaudit.recipes._row_score import RowScores, ScoredBatch
 from plaudit.recipes._toml import toml_of
 from plaudit.scores import STATUSES, Score, as_coroutine_functions, values_of
 
@@ -64,8 +63,17 @@ class Recipe:
         >>> load("trl-math")([r"\\boxed{4}"], solution=["4"])[0].total
         1.0
         """
+        return self.score_batch(completions, **columns).rows
+
+    def score_batch(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
+        """The same by component, which is quicker where rows are made into columns again.
+
+        >>> from plaudit.recipes import load
+        >>> load("trl-math").score_batch([r"\\boxed{4}"], solution=["4"]).totals
+        [1.0]
+        """
         settled = _settled(self.components, completions, columns, self.columns)
-        return RowScores(_row(self.components, row) for row in settled)
+        return ScoredBatch(settled, self._weights())
 
     async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The same on an event loop: while workers judge, no thread waits for them.
@@ -77,7 +85,10 @@ class Recipe:
         1.0
         """
         settled = await _settled_async(self.components, completions, columns, self.columns)
-        return RowScores(_row(self.components, row) for row in settled)
+        return ScoredBatch(settled, self._weights()).rows
+
+    def _weights(self) -> dict[str, float]:
+        return {component.name: component.weight for component in self.components}
 
     def needs(self) -> dict[str, str]:
         """The argument and the table's column, for every column that some component needs.
@@ -234,14 +245,12 @@ solution = "gold" under [columns] in the recipe. The columns are "prompt", "comp
 
 
 def _recorded(recipe: Recipe) -> Recipe:
-    """The recipe that records, if the environment asks for one.
-
-    Recording is built on recipes, so it is asked for by its name.
-    """
+    """The recipe that records, if the environment asks for one."""
     if not os.environ.get(RECORD_VARIABLE):
         return recipe
-    recorded: Recipe = import_module("plaudit.recording").recorded(recipe)
-    return recorded
+    from plaudit.recording import recorded  # which is built on recipes: the one import upwards
+
+    return recorded(recipe)
 
 
 def _settled(
@@ -249,11 +258,11 @@ def _settled(
     completions: Sequence[Any],
     columns: Mapping[str, Any],
     mapping: Mapping[str, str],
-) -> list[dict[str, Score]]:
-    """For each row, each component's score, with the gates applied."""
+) -> dict[str, list[Score]]:
+    """For each component, the scores of the rows, with the gates applied."""
     _check_given(components, columns, mapping)
     batches = [component.scores(completions, columns, mapping) for component in components]
-    return _gated_rows(components, batches)
+    return _gated_batches(components, batches)
 
 
 async def _settled_async(
@@ -261,10 +270,10 @@ async def _settled_async(
     completions: Sequence[Any],
     columns: Mapping[str, Any],
     mapping: Mapping[str, str],
-) -> list[dict[str, Score]]:
+) -> dict[str, list[Score]]:
     _check_given(components, columns, mapping)
     batches = [await one.scores_async(completions, columns, mapping) for one in components]
-    return _gated_rows(components, batches)
+    return _gated_batches(components, batches)
 
 
 def _check_given(
@@ -276,40 +285,29 @@ def _check_given(
     check_needs(components, mapping, [*columns, *by_argument])
 
 
-def _gated_rows(
-    components: Sequence[Component], batches: Sequence[Sequence[Score]]
-) -> list[dict[str, Score]]:
-    rows: list[dict[str, Score]] = []
-    for scores in zip(*batches, strict=True):
-        row: dict[str, Score] = {}
-        for component, score in zip(components, scores, strict=True):
-            row[component.name] = _gated(score, component.gate, row)
-        rows.append(row)
-    return rows
+def _gated_batches(
+    components: Sequence[Component], batches: Sequence[list[Score]]
+) -> dict[str, list[Score]]:
+    gated: dict[str, list[Score]] = {}
+    for component, scores in zip(components, batches, strict=True):
+        gate = component.gate
+        gated[component.name] = (
+            scores
+            if gate is None
+            else [_gated(one, gate, by) for one, by in zip(scores, gated[gate], strict=True)]
+        )
+    return gated
 
 
-def _gated(score: Score, gate: str | None, row: Mapping[str, Score]) -> Score:
-    if gate is None or score.value is None:
+def _gated(score: Score, gate: str, by: Score) -> Score:
+    if score.value is None or (by.value is not None and by.value > 0):
         return score
-    passed = row[gate].value
-    if passed is not None and passed > 0:
-        return score
-    if passed is None:
+    if by.value is None:
         why, value = f"It is left out, since {gate} is. {score.why}", None
     else:
         why, value = f"It counts 0, since {gate} did not pass. {score.why}", 0.0
     status = score.status if score.status in STATUSES[:-1] else "gated"
     return replace(score, value=value, ungated=score.value, why=why, status=status)
-
-
-def _row(components: Sequence[Component], row: Mapping[str, Score]) -> RowScore:
-    weighted = [
-        component.weight * value
-        for component in components
-        if (value := row[component.name].value) is not None
-    ]
-    weights = {component.name: component.weight for component in components}
-    return RowScore(sum(weighted, 0.0) if weighted else None, row, weights)
 
 
 @dataclass(frozen=True)
@@ -324,14 +322,11 @@ class _RewardFunction:
         return self.components[-1].name
 
     def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
-        return self._last(_settled(self.components, completions, columns, self.columns))
+        return _settled(self.components, completions, columns, self.columns)[self.__name__]
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         scores = self.scores(completions, **columns)
         return values_of(scores, self.__name__, columns.get("log_metric"))
-
-    def _last(self, rows: Sequence[Mapping[str, Score]]) -> list[Score]:
-        return [row[self.__name__] for row in rows]
 
 
 @as_coroutine_functions
@@ -347,8 +342,8 @@ class _AsyncRewardFunction:
 
     async def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
         of = self.function
-        rows = await _settled_async(of.components, completions, columns, of.columns)
-        return of._last(rows)
+        settled = await _settled_async(of.components, completions, columns, of.columns)
+        return settled[self.__name__]
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         scores = await self.scores(completions, **columns)

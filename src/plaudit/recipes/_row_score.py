@@ -1,8 +1,8 @@
-"""What a completion got from a recipe: each component's score, and what they come to."""
+"""What completions got from a recipe: each component's score, and what they come to."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 from plaudit.notebook import html_table
 from plaudit.scores import STATUSES, Score
@@ -46,7 +46,7 @@ class RowScore:
     @property
     def status(self) -> str:
         """The worst status of a component, by the order of `scores.STATUSES`."""
-        return _worst(tuple(score.status for score in self.components.values()))
+        return _worst(tuple([score.status for score in self.components.values()]))
 
     @property
     def why(self) -> str:
@@ -83,6 +83,59 @@ class RowScores(list[RowScore]):
         more = f"and {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
         many = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
         return html_table(many, ["row", *names, "total", "status", "why"], shown, more)
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """What the rows of a batch got from a recipe, by component, without an object for each row.
+
+    components: the scores of each, in the recipe's order; their values are what counts
+    weights: the weight of each component in the total
+
+    >>> from plaudit.recipes import load
+    >>> batch = load("trl-math").score_batch([r"\\boxed{4}", "four"], solution=["4", "4"])
+    >>> batch.totals, batch.statuses
+    ([1.0, 0.0], ['scored', 'no_answer'])
+    >>> [score.method for score in batch.components["accuracy_reward"]]
+    ['same text', 'nothing to read']
+    """
+
+    components: Mapping[str, list[Score]]
+    weights: Mapping[str, float]
+
+    @cached_property
+    def totals(self) -> list[float | None]:
+        """The total of each row: the weighted sum, without components that are None."""
+        values = [[score.value for score in scores] for scores in self.components.values()]
+        weights = list(self.weights.values())
+        if any(None in column for column in values):
+            return [_total(row, weights) for row in zip(*values, strict=True)]
+        weighted = [
+            [weight * value for value in column if value is not None]
+            for weight, column in zip(weights, values, strict=True)
+        ]
+        return [sum(row, 0.0) for row in zip(*weighted, strict=True)]
+
+    @cached_property
+    def statuses(self) -> list[str]:
+        """The status of each row."""
+        columns = [[score.status for score in scores] for scores in self.components.values()]
+        return [_worst(row) for row in zip(*columns, strict=True)]
+
+    @cached_property
+    def rows(self) -> RowScores:
+        """The same, row by row."""
+        each = zip(*self.components.values(), strict=True)
+        return RowScores(
+            RowScore(total, dict(zip(self.components, scores, strict=True)), self.weights)
+            for total, scores in zip(self.totals, each, strict=True)
+        )
+
+
+def _total(values: tuple[float | None, ...], weights: list[float]) -> float | None:
+    """The weighted sum of those that are not None; None where all are."""
+    weighted = [w * value for w, value in zip(weights, values, strict=True) if value is not None]
+    return sum(weighted, 0.0) if weighted else None
 
 
 @lru_cache  # a batch has few different ones

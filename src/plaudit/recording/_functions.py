@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
-from plaudit.recipes import Recipe, RowScore, RowScores, score_of_value
+from plaudit.recipes import Recipe, RowScore, RowScores, ScoredBatch, score_of_value
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
@@ -37,12 +37,12 @@ class RecordedRecipe(Recipe):
 
     recording: "Recording | None" = field(default=None, compare=False, repr=False)
 
-    def __call__(self, completions: Sequence[Any], **columns: Any) -> RowScores:
+    def score_batch(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
         """What the recipe gives; it is recorded."""
         start = time.perf_counter()
-        rows = super().__call__(completions, **columns)
-        self._record(rows, completions, columns, start)
-        return rows
+        batch = super().score_batch(completions, **columns)
+        self._record(batch.rows, completions, columns, start)
+        return batch
 
     async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
         """The same on an event loop."""

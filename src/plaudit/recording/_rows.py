@@ -148,7 +148,9 @@ def batch_of(
         [None] * rows if tokens is None else [_length(one) for one in tokens], pa.int64()
     )
     columns["seconds"] = pa.array([given.seconds / max(rows, 1)] * rows, pa.float64())
-    columns |= scored_columns(names, given.scores, [score.status for score in given.scores])
+    by_name = {name: [row.components[name] for row in given.scores] for name in names}
+    totals = [row.total for row in given.scores]
+    columns |= scored_columns(by_name, totals, [row.status for row in given.scores])
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 

@@ -38,7 +38,7 @@ Choices = Sequence[Sequence[str] | None] | None
 NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Outcome.BAD_GOLD)
 
 
-@reward(columns=("solution", "kind", "choices", "question"))
+@reward(columns=("solution", "kind", "choices", "question"), takes_alternatives=True)
 def answer_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
@@ -244,7 +244,7 @@ def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
     return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)
 
 
-@reward(columns=("solution",))
+@reward(columns=("solution",), takes_alternatives=True)
 def mention_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
@@ -264,7 +264,7 @@ def mention_reward(
     return _compared(completions, solution, separator, _mentions)
 
 
-@reward(columns=("solution",))
+@reward(columns=("solution",), takes_alternatives=True)
 def exact_match_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
@@ -282,7 +282,7 @@ def exact_match_reward(
     return _compared(completions, solution, separator, _matches)
 
 
-@reward(columns=("solution",))
+@reward(columns=("solution",), takes_alternatives=True)
 def f1_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],

@@ -41,6 +41,7 @@ def reward(
     needs: Sequence[str] = (),
     needs_any: Sequence[str] = (),
     reads_latex: bool = False,
+    takes_alternatives: bool = False,
 ) -> Callable[[Callable[P, list[Score]]], Reward[P]]: ...
 def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -> Any:
     """Make the reward function of a function that scores a batch, and declare what it takes.
@@ -51,6 +52,7 @@ def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -
     needs: what it cannot do without though its signature has a default for it, or does not name it
     needs_any: columns of which it needs one, whichever: an image as `image` or as `image_path`
     reads_latex: whether it reads golds as LaTeX and as nothing else
+    takes_alternatives: whether a gold that is a list holds several, each of which is right
 
     >>> @reward
     ... def brief(completions, **kwargs):

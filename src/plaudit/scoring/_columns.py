@@ -123,6 +123,8 @@ def array_of(values: Sequence[Any], column: Column) -> tuple[pa.Array, list[int]
 
 def _array(values: Sequence[Any], kind: pa.DataType) -> pa.Array | None:
     try:
+        if pa.types.is_string(kind):  # of JSON values, Arrow takes nothing else for text
+            return pa.array(values, kind)
         return pa.array(values, kind) if fits(pa.infer_type(values), kind) else None
     except (*_MISFIT, UnicodeEncodeError):
         return None

@@ -2,14 +2,13 @@
 
 import argparse
 import sys
-from pathlib import Path
 
 from plaudit.commands import add_column_arguments
 from plaudit.recipes import load
 from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
+from plaudit.scoring._local import leave_pandas_alone
 from plaudit.scoring._score_table import ENGINES, score_table
 from plaudit.scoring._summary import ScoreSummary
-from plaudit.scoring._worker import leave_pandas_alone
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130
 
@@ -19,7 +18,8 @@ the input, plus one for each reward, the total, the status and the explanation.
 
 INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
 Hugging Face dataset saved to disk, or one of the Hub: hf://datasets/ORG/NAME, or some of its files,
-hf://datasets/ORG/NAME/data/train-*.parquet. A row holds one completion, or a list of them.
+hf://datasets/ORG/NAME/data/train-*.parquet. INPUT and DIR may be in the storage of a cluster, such
+as s3://, gs:// or hdfs://. A row holds one completion, or a list of them.
 
 Columns that have other names than the rewards expect are guessed by what such names usually mean,
 and each guess is printed; --completions and --column say otherwise.
@@ -34,6 +34,7 @@ examples:
   plaudit score step-*.parquet --recipe my.toml --out scored --group prompt_id
   plaudit score rollouts.jsonl.zst --recipe canoe --out scored --column solution=answer
   plaudit score rollouts/ --recipe trl-math --out scored --engine ray --ray-address auto
+  plaudit score s3://bucket/rollouts/ --recipe trl-math --out s3://bucket/scored --engine ray
 
 exit codes:
   0 finished    1 stopped early: run it again    2 wrong usage or unreadable input
@@ -52,13 +53,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "inputs", metavar="INPUT", nargs="+", help="a file, folder or hf://datasets/…"
+        "inputs", metavar="INPUT", nargs="+", help="a file, folder, s3://… or hf://datasets/…"
     )
     parser.add_argument(
         "--recipe", metavar="R", required=True, help="a preset such as trl-math, or a TOML file"
     )
     parser.add_argument(
-        "--out", metavar="DIR", required=True, type=Path, help="the folder to write"
+        "--out", metavar="DIR", required=True, help="the folder to write: a path, or s3://…"
     )
     add_column_arguments(parser)
     parser.add_argument(

@@ -7,29 +7,37 @@
     .progress/             until it has finished: the counts of each part, unfinished files
 
 Programs that read the folder as one table, such as pandas, ignore names that begin with _. Each
-file is written under another name, made durable, and renamed. The counts of a part are written
-before the part is, so a part that is there is complete: a run that was killed at any moment can be
+file is there as a whole or not at all (`_storage.py`), and the counts of a part are written before
+the part is. So a part that is there is complete, and a run that was killed at any moment can be
 resumed.
 """
 
 import fcntl
 import json
 import os
-import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass
-from os import PathLike
+from dataclasses import asdict, dataclass, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
-from plaudit.scoring._score_chunk import ScoredChunk
+from plaudit.scoring._plan import Plan
+from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
+from plaudit.scoring._storage import Folder, folder_at, is_url, local_path, was_url, why
 from plaudit.scoring._summary import RunCounts, ScoreSummary
 
+PROGRESS = ".progress"
+FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
+SHORT = 1000  # bytes of counts that are kept in memory
+JOURNEYS = 32  # files that are read at once from storage elsewhere
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 AT_ONCE = 1024  # rows that are held in memory with their texts
 # What a run writes, and the files of a report of it; earlier versions wrote the names without _.
@@ -46,41 +54,54 @@ PAGE = (
 
 
 class OutputFolder:
-    """A folder that one run writes. `manifest` says what is scored, and how."""
+    """A folder that one run writes. `manifest` says what is scored, and how.
 
-    def __init__(self, path: Path, manifest: Mapping[str, Any], overwrite: bool) -> None:
+    path: a path of this machine, or the URL of a folder in the storage of a cluster
+    """
+
+    def __init__(self, path: Path | str, manifest: Mapping[str, Any], overwrite: bool) -> None:
         self.path = path
-        self._progress = path / ".progress"
+        self._folder = folder_at(path, PROGRESS)
         self._manifest = dict(manifest)
         self._overwrite = overwrite
         self._lock = -1
+        self._there: set[int] = set()  # the parts that are there, with their counts
+        self._known: dict[int, bytes] = {}  # the counts of parts, where they are short
 
     def __enter__(self) -> "OutputFolder":
         try:
-            self._lock = self._locked()
+            if isinstance(self.path, Path):
+                self._lock = self._locked(self.path / PROGRESS)
             if self._overwrite:
                 self._clear()
             self._begin_or_resume()
         except OSError as error:
             self.__exit__()
-            raise InputError(f"cannot write to {self.path}: {error.strerror}") from error
+            raise InputError(f"cannot write to {self.path}: {why(error)}") from error
         except InputError:
             self.__exit__()
             raise
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._lock >= 0:
-            try:
-                if self.is_finished or not next(self._progress.glob("part-*"), None):
-                    shutil.rmtree(self._progress, ignore_errors=True)
-            finally:
+        try:
+            if self._lock >= 0 or not isinstance(self.path, Path):
+                self._remove_progress()
+        finally:
+            if self._lock >= 0:
                 os.close(self._lock)
 
-    def _locked(self) -> int:
+    def _remove_progress(self) -> None:
+        """Remove the folder of unfinished files, once the run is finished or if none is there."""
+        with suppress(OSError, InputError):
+            parts = (name.startswith("part-") for name in self._folder.names(PROGRESS))
+            if self.is_finished or not any(parts):
+                self._folder.remove_folder(PROGRESS)
+
+    def _locked(self, progress: Path) -> int:
         """A lock that the system releases when the process ends, however it ends."""
-        self._progress.mkdir(parents=True, exist_ok=True)
-        lock = os.open(self._progress / "lock", os.O_CREAT | os.O_RDWR)
+        progress.mkdir(parents=True, exist_ok=True)
+        lock = os.open(progress / "lock", os.O_CREAT | os.O_RDWR)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
@@ -93,24 +114,23 @@ class OutputFolder:
     def _clear(self) -> None:
         """Remove what plaudit wrote, and nothing else."""
         for pattern in (*WRITTEN, *(f"{report}/{name}" for report in REPORTS for name in PAGE)):
-            for file in self.path.glob(pattern):
-                file.unlink()
-        for report in REPORTS:
-            for folder in self.path.glob(report):
+            self._folder.remove(pattern)
+        for report in REPORTS if isinstance(self.path, Path) else ():
+            for folder in Path(self.path).glob(report):
                 with suppress(OSError):  # it holds something else
                     folder.rmdir()
 
     def _begin_or_resume(self) -> None:
         """Begin a run here, or resume the one that is here, if it is the same."""
         earlier = self._earlier_run()
-        has_parts = next(self.path.glob("part-*.parquet"), None) is not None
-        if earlier is None and has_parts:
+        parts = {_number_of(name) for name in self._folder.names()} - {None}
+        if earlier is None and parts:
             raise InputError(
                 f"{self.path} has part-*.parquet files but no _run.json: choose another folder, "
                 "or replace them with --overwrite"
             )
-        if earlier is None or not (has_parts or earlier.get("finished")):
-            self._write("_run.json", _json({**self._manifest, "finished": False}))
+        if earlier is None or not (parts or earlier.get("finished")):
+            self._folder.write("_run.json", _json({**self._manifest, "finished": False}))
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
@@ -119,18 +139,38 @@ class OutputFolder:
             )
         self._manifest = earlier
         for number in range(earlier.get("parts", 0)):
-            if not self._part(number).exists():
-                missing = f"{self._part(number)} is missing from a finished run"
+            if number not in parts:
+                missing = f"{self.path}/{_part(number)} is missing from a finished run"
                 raise InputError(f"{missing}: start over with --overwrite")
+        if not self.is_finished:
+            counted = {_number_of(name) for name in self._folder.names(PROGRESS)}
+            self._there = {number for number in parts & counted if number is not None}
+            self._read_counts()
 
     def _earlier_run(self) -> dict[str, Any] | None:
         try:
-            run = json.loads((self.path / "_run.json").read_bytes())
+            run = json.loads(self._folder.read("_run.json"))
         except FileNotFoundError:
             return None
         except ValueError:
             run = {}
         return run if isinstance(run, dict) else {}
+
+    def _read_counts(self) -> None:
+        """Read the counts of all parts at once, where each takes a journey."""
+        if isinstance(self.path, Path):
+            return
+        numbers = sorted(self._there)
+        with ThreadPoolExecutor(JOURNEYS) as pool:
+            for number, counts in zip(numbers, pool.map(self._counts, numbers), strict=True):
+                self._remember(number, counts)
+
+    def _counts(self, number: int) -> bytes:
+        return self._folder.read(_counts_file(number))
+
+    def _remember(self, number: int, counts: bytes) -> None:
+        if len(counts) <= SHORT:  # rejected rows may be many, and are read again
+            self._known[number] = counts
 
     @property
     def is_finished(self) -> bool:
@@ -139,39 +179,29 @@ class OutputFolder:
 
     def has(self, number: int) -> bool:
         """Whether a part is there."""
-        return self._part(number).exists() and self._counts_file(number).exists()
-
-    def _part(self, number: int) -> Path:
-        return self.path / f"part-{number:05}.parquet"
-
-    def _counts_file(self, number: int) -> Path:
-        return self._progress / f"part-{number:05}.json"
+        return number in self._there
 
     def part_counts(self, number: int) -> dict[str, Any]:
         """The counts of a part that is there, and its rejected rows."""
-        counts: dict[str, Any] = json.loads(self._counts_file(number).read_bytes())
+        known = self._known.get(number)
+        counts: dict[str, Any] = json.loads(known or self._counts(number))
         return counts
 
     def add(self, scored: ScoredChunk) -> None:
-        """Write a part."""
-        counts = {
-            "rows": scored.rows,
-            "statuses": scored.statuses,
-            "values": scored.values,
-            "golds_in_part": scored.golds_in_part,
-            "rejected": [asdict(rejected) for rejected in scored.rejected],
-        }
-        self._write_safely(f".progress/{self._counts_file(scored.number).name}", _json(counts))
-        self._write_safely(self._part(scored.number).name, scored.part)
+        """Write a part, unless the worker that scored it has."""
+        counts = _counts_of(scored)
+        if not scored.is_written:
+            write_part(self._folder, scored, f"{self.path}")
+        self._remember(scored.number, counts)
 
     def finish(self, parts: int) -> None:
         """All parts are there: write the rejected rows, and the counts of the whole run."""
         whole = RunCounts()
         each = (self.part_counts(number) for number in range(parts))
-        lines = (json.dumps(row) + "\n" for counts in each for row in whole.add(counts))
-        self._write_safely("_rejected.jsonl", lines)
+        lines = ((json.dumps(row) + "\n").encode() for one in each for row in whole.add(one))
+        _write_safely(self._folder, "_rejected.jsonl", lines, f"{self.path}")
         self._manifest |= {"finished": True, "parts": parts, **whole.results()}
-        self._write_safely("_run.json", _json(self._manifest))
+        _write_safely(self._folder, "_run.json", _json(self._manifest), f"{self.path}")
 
     def summary(self, seconds: float, was_finished: bool) -> ScoreSummary:
         """The results of the run, which has finished; `was_finished`: before this call."""
@@ -181,28 +211,57 @@ class OutputFolder:
         in_part = run["golds_in_part"]
         return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished)
 
-    def _write_safely(self, name: str, content: bytes | Iterator[str]) -> None:
-        try:
-            self._write(name, content)
-        except OSError as error:
-            path = self.path / name
-            raise StoppedError(f"cannot write {path}: {error.strerror}. {RESUME_HINT}") from error
 
-    def _write(self, name: str, content: bytes | Iterator[str]) -> None:
-        """Write a file that is there as a whole or not at all, even after a power cut."""
-        unfinished = self._progress / f"{Path(name).name}.unfinished"
-        try:
-            with unfinished.open("wb") as file:
-                if isinstance(content, bytes):
-                    file.write(content)
-                else:
-                    file.writelines(line.encode() for line in content)
-                file.flush()
-                os.fsync(file.fileno())
-            unfinished.replace(self.path / name)
-        except OSError:
-            unfinished.unlink(missing_ok=True)
-            raise
+def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
+    """Score a chunk, and write the part too if the plan says where; what a worker does.
+
+    It leaves parts to the process that gives out chunks while that holds parts back: the first
+    ones, and those of which every row failed.
+    """
+    scored = score_chunk(chunk, plan)
+    if not plan.out or scored.number < FIRST or scored.failure is not None:
+        return scored
+    write_part(folder_at(plan.out, PROGRESS), scored, plan.out)
+    return replace(scored, part=b"", is_written=True)
+
+
+def write_part(folder: Folder, scored: ScoredChunk, path: str) -> None:
+    """Write the counts of a part, and then the part; `path` is the folder's, for complaints."""
+    _write_safely(folder, _counts_file(scored.number), _counts_of(scored), path)
+    _write_safely(folder, _part(scored.number), scored.part, path)
+
+
+def _write_safely(folder: Folder, name: str, content: bytes | Iterable[bytes], path: str) -> None:
+    try:
+        folder.write(name, content)
+    except OSError as error:
+        raise StoppedError(f"cannot write {path}/{name}: {why(error)}. {RESUME_HINT}") from error
+
+
+def _part(number: int) -> str:
+    return f"part-{number:05}.parquet"
+
+
+def _counts_file(number: int) -> str:
+    return f"{PROGRESS}/part-{number:05}.json"
+
+
+def _number_of(name: str) -> int | None:
+    """The number of the part that a file holds, or the counts of; None for another file."""
+    found = re.fullmatch(r"part-(\d{5,})\.(?:parquet|json)", name)
+    return int(found[1]) if found else None
+
+
+def _counts_of(scored: ScoredChunk) -> bytes:
+    return _json(
+        {
+            "rows": scored.rows,
+            "statuses": scored.statuses,
+            "values": scored.values,
+            "golds_in_part": scored.golds_in_part,
+            "rejected": [asdict(rejected) for rejected in scored.rejected],
+        }
+    )
 
 
 def _json(value: Any) -> bytes:
@@ -274,7 +333,13 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     ...
     plaudit.scoring._errors.InputError: there is no folder no-such-run
     """
-    path = Path(folder)
+    if (url := was_url(fspath(folder))) or is_url(fspath(folder)):
+        url = url or fspath(folder)
+        raise InputError(
+            f"{url} is not on this machine, and only folders that are can be read here: copy it "
+            f"first, such as with `aws s3 sync {url} scored`, and pass scored"
+        )
+    path = local_path(fspath(folder))
     if not path.is_dir():
         raise InputError(f"there is no folder {path}")
     run = _run(path)

@@ -4,11 +4,18 @@ rollouts/            a.jsonl.gz, b.parquet, …   a folder: its tables, sorted b
 saved/               dataset_info.json, state.json, data-00000-of-00002.arrow, …
                      a Hugging Face dataset saved to disk: its shards, in its own order
 rollouts.jsonl       a file
-hf://datasets/…      a dataset on the Hugging Face Hub, or some of its files
+s3://bucket/…        a file, a folder or a pattern in the storage of a cluster (`_storage.py`)
+hf://datasets/…      a dataset of the Hugging Face Hub, or some of its files:
+                         hf://datasets/org/name                        every table in it
+                         hf://datasets/org/name/data/train-*.parquet   some of them
+                         hf://datasets/org/name@main/data              as of a branch, tag or commit
+                     `huggingface_hub` downloads them into its own cache, and only once
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import blake2b
 from os import PathLike, fspath
@@ -18,7 +25,14 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
-from plaudit.scoring._hub import PREFIX, downloaded
+from plaudit.scoring._storage import (
+    RemoteFile,
+    is_url,
+    local_path,
+    open_input,
+    remote_files,
+    told,
+)
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -42,6 +56,9 @@ READ_TWICE = (
 
 _SAMPLE = 1 << 16  # bytes of one sample for the fingerprint
 _SAMPLES = 64
+AT_ONCE = 32  # remote files that are looked at together
+HUB = "hf://"
+_DATASET = re.compile(r"hf://datasets/([^/@]+/[^/@]+)(?:@([^/]+))?(?:/(.+?))?/?")
 _SKIP = 1 << 20
 _STEPS = (4096, 1)  # bytes to read at a time, near where a file is damaged
 
@@ -50,11 +67,13 @@ _STEPS = (4096, 1)  # bytes to read at a time, near where a file is damaged
 class InputFile:
     """A file to read.
 
-    name: the path as the user would write it
+    path: on this machine; of another file, the last part of its URL
+    name: the path as the user would write it, or the URL
     format: "jsonl", "json", "csv", "tsv", "parquet" or "arrow"
     codec: "gzip", "zstd", or "" if it is not compressed
     fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
         recognises it
+    url: of a file in the storage of a cluster; "" for one of this machine
 
     >>> InputFile(Path("a.jsonl.gz"), "a.jsonl.gz", "jsonl", "gzip", 120, "…").codec
     'gzip'
@@ -66,9 +85,17 @@ class InputFile:
     codec: str
     size: int
     fingerprint: str
+    url: str = ""
+
+    @property
+    def place(self) -> str:
+        """What to open it by, in any process that can reach it."""
+        return self.url or str(self.path)
 
 
-def find_inputs(inputs: Inputs, out: Path | None = None, purpose: str = "score") -> list[InputFile]:
+def find_inputs(
+    inputs: Inputs, out: Path | str | None = None, purpose: str = "score"
+) -> list[InputFile]:
     """The files that the inputs name, without those in the folder `out`.
 
     purpose: what they are for, in complaints
@@ -79,18 +106,111 @@ def find_inputs(inputs: Inputs, out: Path | None = None, purpose: str = "score")
     plaudit.scoring._errors.InputError: there is no no-such.jsonl
     """
     named = [inputs] if isinstance(inputs, str | PathLike) else inputs
-    paths = [path for one in named for path in _paths(fspath(one))]
-    found = [file for path in paths for file in _tables_at(path, out)]
+    found = [file for one in named for file in _found(fspath(one), out)]
     if not found:
         raise InputError(f"pass at least one file or folder to {purpose}")
-    return [_input_file(path) for path in found]
+    return found
+
+
+def _found(name: str, out: Path | str | None) -> list[InputFile]:
+    if is_url(name) and not name.startswith(HUB):
+        return _remote_inputs(name, out)
+    here = out if isinstance(out, Path) else None
+    return [_input_file(file) for path in _paths(name) for file in _tables_at(path, here)]
 
 
 def _paths(name: str) -> list[Path]:
-    if not name.startswith(PREFIX):
-        return [Path(name)]
+    if not name.startswith(HUB):
+        return [local_path(name)]
     packed = [f"{suffix}{codec}" for suffix in FORMATS for codec in CODECS]
     return downloaded(name, [*FORMATS, *packed])
+
+
+def _remote_inputs(url: str, out: Path | str | None) -> list[InputFile]:
+    found = remote_files(url)
+    if not found[0].name:
+        return [_remote_input(found[0])]
+    if any(Path(file.name).name in ("state.json", "dataset_dict.json") for file in found):
+        shards = f"{url.partition('?')[0].rstrip('/')}/data-*.arrow"
+        raise InputError(f"{url} is a dataset that was saved to disk: name its shards, as {shards}")
+    own = f"{out.partition('?')[0]}/" if isinstance(out, str) else None
+    tables = [file for file in found if _is_table(file.name)]
+    tables = [file for file in tables if own is None or not file.url.startswith(own)]
+    if not tables:
+        raise InputError(f"{url} has no table in it: expected {KNOWN}")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(_remote_input, tables))
+
+
+def _is_table(name: str) -> bool:
+    """Whether a file below a folder is one of its tables: not those whose names begin with _."""
+    hidden = any(part.startswith((".", "_")) for part in name.split("/"))
+    return not hidden and Path(name).name not in NOT_TABLES and bool(_format_of(Path(name))[0])
+
+
+def _remote_input(file: RemoteFile) -> InputFile:
+    path = Path(file.url.partition("?")[0])
+    kind, codec = _format_of(path)
+    if not kind:
+        raise InputError(f"cannot tell the format of {file.url} from its name: expected {KNOWN}")
+    digest = blake2b(f"{file.size} {file.changed}".encode(), digest_size=16)
+    with told(file.url), open_input(file.url) as opened:
+        for start in {0, max(file.size - _SAMPLE, 0)} if file.size else ():
+            opened.seek(start)
+            digest.update(opened.read(_SAMPLE))
+    name = file.url.partition("?")[0]
+    return InputFile(Path(path.name), name, kind, codec, file.size, digest.hexdigest(), file.url)
+
+
+def downloaded(address: str, suffixes: list[str]) -> list[Path]:
+    """The files and folders that an address names, on this machine.
+
+    suffixes: of the tables to download, where the address names none of them
+
+    >>> downloaded("hf://models/org/name", [])
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.InputError: hf://models/org/name is no dataset: expected \
+hf://datasets/ORG/NAME, hf://datasets/ORG/NAME/PATH or hf://datasets/ORG/NAME@REVISION/PATH
+    """
+    found = _DATASET.fullmatch(address)
+    if found is None:
+        raise InputError(
+            f"{address} is no dataset: expected hf://datasets/ORG/NAME, "
+            "hf://datasets/ORG/NAME/PATH or hf://datasets/ORG/NAME@REVISION/PATH"
+        )
+    name, revision, inside = found.groups()
+    patterns = [inside, f"{inside}/*"] if inside else [f"*{suffix}" for suffix in suffixes]
+    folder = _snapshot(address, name, revision, patterns)
+    paths = sorted(folder.glob(inside)) if inside else [folder]
+    if not any(path.exists() for path in paths):
+        raise InputError(f"{address} names no file of the dataset {name}")
+    return paths
+
+
+def _snapshot(address: str, name: str, revision: str | None, patterns: list[str]) -> Path:
+    hub = _hub(address)
+    try:
+        folder = hub.snapshot_download(
+            name, repo_type="dataset", revision=revision, allow_patterns=patterns
+        )
+    except Exception as error:  # those of the hub, of its HTTP client, of the system
+        why = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise InputError(
+            f"cannot download {address}: {why} (is the name right, and `hf auth login` done for a "
+            "dataset that is not public?)"
+        ) from error
+    return Path(folder)
+
+
+def _hub(address: str) -> Any:
+    try:
+        import huggingface_hub
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{address} is read with huggingface_hub: pip install 'plaudit[hub]'"
+        ) from error
+    return huggingface_hub
 
 
 def _tables_at(path: Path, out: Path | None) -> list[Path]:
@@ -235,7 +355,8 @@ class Decompressed:
         """The bytes from where the failed read began to where the file is damaged."""
         found = b""
         for step in _STEPS:
-            with pa.input_stream(str(self._file.path), compression=self._file.codec) as stream:
+            with open_input(self._file.place) as raw:
+                stream = pa.CompressedInputStream(pa.PythonFile(raw, "r"), self._file.codec)
                 _skip(stream, self._given + len(found))
                 found += _until_error(stream, step, size - len(found))
         return found

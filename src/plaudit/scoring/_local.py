@@ -1,11 +1,16 @@
 """The local engine: chunks in, what some work makes of each out, by one worker process per core.
 
-A worker that dies is replaced, and another worker gets its chunk.
+A worker receives some work and its plan, then chunks, and sends back each result. It is started by
+exec, so that it never sees the caller's `__main__`, threads or CUDA. One that dies is replaced, and
+another worker gets its chunk.
 """
 
+import gc
 import os
 import socket
 import subprocess
+import sys
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
@@ -13,17 +18,22 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, Protocol, TypeVar, cast
 
-from plaudit.processes import cores, start_python
+import pyarrow as pa
+
+from plaudit.judge import configure, shared_judge
+from plaudit.processes import cores, die_with_parent, start_python
 from plaudit.scoring._chunks import Chunk
-from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError
+from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError, describe
+from plaudit.scoring._folder import score_and_write
 from plaudit.scoring._plan import Plan
-from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
+from plaudit.scoring._score_chunk import ScoredChunk
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
+IO_THREADS = 4  # of a worker, for files that are elsewhere
 STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
-WORKER = "plaudit.scoring._worker"
+WORKER = "plaudit.scoring._local"
 
 
 class WorkPlan(Protocol):
@@ -66,7 +76,7 @@ class Worker:
             if self._unsent is not None:
                 self.connection.send(self._unsent)
                 self._unsent = None
-            self.connection.send(task.chunk.packed())
+            self.connection.send(task.chunk)
         except OSError:
             return False  # it has died, or received half of a message: it cannot be used any more
         return True
@@ -101,7 +111,7 @@ def score_locally(
 
     workers: how many processes; None: one per core
     """
-    return process_locally(chunks, plan, score_chunk, workers)
+    return process_locally(chunks, plan, score_and_write, workers)
 
 
 def process_locally(
@@ -165,7 +175,7 @@ class _Pool(Generic[T]):
 
     def _fill(self, chunks: Iterator[Chunk]) -> bool:
         while len(self._ready) < self._size and (chunk := next(chunks, None)) is not None:
-            self._ready.append(Task(chunk))
+            self._ready.append(Task(chunk.packed()))
         return bool(self._ready)
 
     def _hand_out(self) -> None:
@@ -193,6 +203,8 @@ class _Pool(Generic[T]):
         result = worker.receive()
         if result is None:
             self._replace(worker, task)
+        elif isinstance(result, StoppedError):
+            raise result
         elif isinstance(result, str):
             rows = _lines_of(task.chunk, self._plan)
             raise StoppedError(f"{rows} cannot be scored: {result}\n{self._retry_hint}")
@@ -230,3 +242,69 @@ def _how_it_ended(code: int) -> str:
     if code < 0:
         return f"by signal {-code}"
     return f"with exit code {code}: something such as os._exit in a reward ended the process"
+
+
+def main(descriptor: int, parent: int) -> None:
+    """Work on chunks until the connection is closed, or the parent has ended."""
+    connection = Connection(descriptor)
+    die_with_parent(parent)
+    os.dup2(2, 1)  # what a reward prints is not output of the command
+    try:
+        work, plan = connection.recv()
+        set_up_worker(plan.limits)
+        while True:
+            chunk = connection.recv()
+            connection.send(result_or_error(work, chunk, plan))
+    except (EOFError, OSError):
+        return
+
+
+class _NoPandas:
+    """A finder of modules that finds no pandas, whether it is installed or not."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+
+def leave_pandas_alone() -> None:
+    """Keep pyarrow from importing pandas, which takes a second, to see whether a list is a Series.
+
+    Only for processes of plaudit's own. pyarrow asks once; `to_pandas` still imports pandas later.
+    """
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
+def set_up_worker(limits: Mapping[str, Any]) -> None:
+    """Make this process one worker of many: one thread, one judge process, no repeated warnings."""
+    leave_pandas_alone()
+    # The summary counts these, once for all workers.
+    warnings.filterwarnings("ignore", message="the gold .* is read as", category=UserWarning)
+    # The process that started this one has said so.
+    warnings.filterwarnings("ignore", message="math-verify .* was not tested", category=UserWarning)
+    pa.set_cpu_count(1)
+    pa.set_io_thread_count(IO_THREADS)
+    gc.set_threshold(200_000, 20, 100)  # a chunk is many objects, none of them in a cycle
+    wanted = {**limits, "workers": 1}
+    settings = shared_judge().settings
+    if any(getattr(settings, name) != value for name, value in wanted.items()):
+        configure(**wanted)
+
+
+def result_or_error(work: Callable[[Any, Any], Any], chunk: Any, plan: Any) -> Any:
+    """What the work makes of a chunk, or what went wrong: as text, since not every exception can be
+    pickled.
+
+    It catches `SystemExit` too: a reward that calls `sys.exit` must not look like a crash.
+    """
+    try:
+        return work(chunk, plan)
+    except StoppedError as error:
+        return error
+    except BaseException as error:
+        return describe(error)

@@ -5,6 +5,7 @@ so a run that is resumed makes the same plan. It is sent to every worker.
 """
 
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -15,7 +16,7 @@ from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
 from plaudit.scoring._columns import Column, is_list, python_rows, type_of
 from plaudit.scoring._errors import InputError
-from plaudit.scoring._inputs import InputFile
+from plaudit.scoring._inputs import AT_ONCE, InputFile
 from plaudit.scoring._readers import blocks_of, schema_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed, parsed
 
@@ -44,6 +45,8 @@ class Plan:
     limits: of the judge, the same in every worker as here
     guessed: the arguments of rewards whose column was guessed, and the column
     scores_only: whether the parts have the scores and not the input, for a table in memory
+    inputs: the files, where workers read them by themselves
+    out: the URL of the folder, where workers write parts by themselves
     """
 
     recipe: Recipe
@@ -58,6 +61,8 @@ class Plan:
     limits: Mapping[str, float]
     guessed: Mapping[str, str] = field(default_factory=dict)
     scores_only: bool = False
+    inputs: tuple[InputFile, ...] = ()
+    out: str = ""
 
     @property
     def exploded(self) -> list[str]:
@@ -90,8 +95,14 @@ def make_plan(
     files: Sequence[InputFile], recipe: Recipe, completions: str | None, group: str | None
 ) -> Plan:
     """Decide what to do with each column, from the first rows of each file."""
-    heads = [_head(file, number) for number, file in enumerate(files)]
-    return plan_of(heads, recipe, completions, group)
+    return plan_of(_heads(files), recipe, completions, group)
+
+
+def _heads(files: Sequence[InputFile]) -> list[Head]:
+    if not any(file.url for file in files):
+        return [_head(file, number) for number, file in enumerate(files)]
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(_head, files, range(len(files))))
 
 
 def plan_of(
@@ -148,7 +159,7 @@ def heads_of(files: Sequence[InputFile], purpose: str = "score") -> list[Head]:
     >>> heads_of(find_inputs([file]))[0].columns
     ['solution']
     """
-    heads = [_head(file, number) for number, file in enumerate(files)]
+    heads = _heads(files)
     filled = [head for head in heads if head.rows]
     if not filled:
         raise InputError(_nothing_in(heads, purpose))

@@ -6,17 +6,31 @@ takes the place of the rest.
 
 import csv
 import errno
-import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import chain
-from typing import Any, BinaryIO
+from itertools import accumulate, chain, compress
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.scoring._inputs import Decompressed, InputFile
-from plaudit.scoring._records import START, Block, Record, UnreadableError, UnreadableRecord
+from plaudit.scoring._columns import python_rows
+from plaudit.scoring._errors import InputError
+from plaudit.scoring._inputs import Decompressed, InputFile, find_inputs
+from plaudit.scoring._records import (
+    PIECE,
+    START,
+    Block,
+    Extent,
+    Record,
+    UnreadableError,
+    UnreadableRecord,
+    elements,
+    parsed,
+)
+from plaudit.scoring._storage import open_arrow, open_input
 
 # Errors of the machine, not of the file, which can be read later.
 TRANSIENT = {
@@ -25,19 +39,37 @@ TRANSIENT = {
 }
 MAX_LINE_BYTES = 1 << 28  # a longer line is not a row: the file is of another kind
 
-_PIECE = 1 << 20  # bytes read at once
 _BATCH_ROWS, _BATCH_BYTES = 1024, 8 << 20
 _BLOCK = 256  # records of a JSON array or a CSV file that make a block
 _BOM = b"\xef\xbb\xbf"
-# A whole string, or a character that opens, closes or separates; a quote alone begins a string
-# whose end has not been read yet.
-_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["\[\]{},]', re.DOTALL)
 
 Read = Callable[[int], bytes]
+Line = bytes | UnreadableRecord
 
 
-def blocks_of(file: InputFile, number: int) -> Iterator[Block]:
+class Found(NamedTuple):
+    """Records, their lines or rows, and, in a file of lines, where they begin: see `Block`.
+
+    lines: how many have been read, blank ones too
+    """
+
+    numbers: Sequence[int]
+    records: Any
+    path: str = ""
+    starts: Sequence[int] = ()
+    lines: int = 0
+
+    def block(self, file: int, read: int) -> Block:
+        return Block(file, self.numbers, self.records, read, self.path, self.starts)
+
+
+def blocks_of(
+    file: InputFile, number: int, extent: Extent | None = None
+) -> Generator[Block, None, int]:
     """The records of a file; `number` is its index among the inputs.
+
+    extent: the piece of it to read. Default: all of it. In a file of lines, these are counted from
+        where the piece begins; how many it has is what the generator returns
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -47,14 +79,17 @@ def blocks_of(file: InputFile, number: int) -> Iterator[Block]:
     >>> [list(block.numbers) for block in blocks_of(find_inputs([path])[0], 0)]
     [[1, 3]]
     """
+    extent = extent or Extent(number)
+    lines = 0
     with ExitStack() as stack:
         last = 0
         try:
-            raw = stack.enter_context(file.path.open("rb"))
-            for numbers, records in _READERS[file.format](file, raw):
-                if len(numbers):
-                    last = numbers[-1]
-                    yield Block(number, numbers, records, _read(raw, file))
+            raw = stack.enter_context(open_input(file.place))
+            for found in _READERS[file.format](file, raw, extent):
+                lines = found.lines
+                if len(found.numbers):
+                    last = found.numbers[-1]
+                    yield found.block(number, _read(raw, file))
         except UnreadableError as error:
             yield _rest(number, error.line, str(error), file.size)
         except (OSError, pa.ArrowException) as error:
@@ -64,6 +99,7 @@ def blocks_of(file: InputFile, number: int) -> Iterator[Block]:
             yield _rest(
                 number, last + 1, f"the file cannot be read from here on: {reason}", file.size
             )
+    return lines
 
 
 def _read(raw: BinaryIO, file: InputFile) -> int:
@@ -79,38 +115,85 @@ def _reader_of(file: InputFile, raw: BinaryIO) -> Read:
     return Decompressed(file, raw).read if file.codec else raw.read
 
 
-def _json_lines(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Record]]]:
-    return _filled(_lines(_reader_of(file, raw)))
+def _json_lines(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Found]:
+    if file.codec:
+        return _filled(_lines(_reader_of(file, raw)))
+    end = file.size if extent.end is None else extent.end
+    first = _first_line(raw, extent.start)
+    return _filled(_lines(_until(raw, first, end), start=first), file.place)
 
 
-def _filled(
-    lines: Iterator[list[bytes | UnreadableRecord]],
-) -> Iterator[tuple[list[int], list[Record]]]:
-    """The lines that are not blank, with their numbers."""
+def _first_line(raw: BinaryIO, start: int) -> int:
+    """Where the first line begins that does not begin before a byte."""
+    if not start:
+        return 0
+    raw.seek(start - 1)
+    while piece := raw.readline(PIECE):
+        if piece.endswith(b"\n"):
+            break
+    return raw.tell()
+
+
+def _until(raw: BinaryIO, first: int, end: int) -> Read:
+    """What reads the lines that begin before a byte, the last of them to its end."""
+    raw.seek(first)
+    at, is_open = first, first < end
+
+    def read(size: int) -> bytes:
+        nonlocal at, is_open
+        if not is_open:
+            return b""
+        piece = raw.read(min(size, end - at)) if at < end else raw.readline(size)
+        at += len(piece)
+        is_open = bool(piece) and (at < end or not piece.endswith(b"\n"))
+        return piece
+
+    return read
+
+
+def _filled(lines: Iterator[tuple[int, list[Line]]], path: str = "") -> Iterator[Found]:
+    """The lines that are not blank, with their numbers; and where they begin, in a file to seek."""
     number = 1
-    for some in lines:
-        kept = [
-            (place, line)
-            for place, line in enumerate(some, number)
-            if line and (isinstance(line, UnreadableRecord) or not line.isspace())
-        ]
+    for start, some in lines:
+        is_row = [bool(one) and (type(one) is not bytes or not one.isspace()) for one in some]
+        numbers: Sequence[int] = range(number, number + len(some))
+        starts = list(accumulate([len(line) + 1 for line in some], initial=start)) if path else []
+        kept = some
+        if not all(is_row):
+            kept, numbers = list(compress(some, is_row)), list(compress(numbers, is_row))
+            starts = [*compress(starts, is_row), starts[-1]] if path else []
         number += len(some)
-        yield [place for place, _ in kept], [line for _, line in kept]
+        is_whole = all(type(line) is bytes for line in kept)
+        # The last that comes is what follows the last end of a line: nothing, as a rule.
+        so_far = number - 1 - (some == [b""])
+        yield Found(numbers, kept, path if is_whole else "", starts, so_far)
 
 
-def _lines(read: Read, begun: bytes = b"") -> Iterator[list[bytes | UnreadableRecord]]:
-    """Lines without their ends, some at a time; one that is far too long is unreadable."""
-    first = (begun or read(_PIECE)).removeprefix(_BOM)
+def _lines(read: Read, begun: bytes = b"", start: int = 0) -> Iterator[tuple[int, list[Line]]]:
+    """Lines without their ends, some at a time, and where the first of them begins.
+
+    One that is far too long is unreadable. `start` is where the reading starts.
+    """
+    first = begun or read(PIECE)
+    if not start and first.startswith(_BOM):
+        start, first = len(_BOM), first.removeprefix(_BOM)
     unended: list[bytes] = []
     length = 0
-    for piece in chain([first], iter(lambda: read(_PIECE), b"")):
+    for piece in chain([first], iter(lambda: read(PIECE), b"")):
         head, *rest = piece.split(b"\n")
         length += len(head)
         unended.append(head if length <= MAX_LINE_BYTES else b"")
         if rest:
-            yield [_line(unended, length), *rest[:-1]]
+            ended: list[Line] = [*rest[:-1]]
+            line = _line(unended, length)
+            if isinstance(line, bytes):
+                yield start, [line, *ended]
+            else:  # alone, since nobody can read it again
+                yield start, [line]
+                yield start + length + 1, ended
+            start += length + 1 + sum(map(len, ended)) + len(ended)
             unended, length = [rest[-1]], len(rest[-1])
-    yield [_line(unended, length)]
+    yield start, [_line(unended, length)]
 
 
 def _line(pieces: list[bytes], length: int) -> bytes | UnreadableRecord:
@@ -120,10 +203,10 @@ def _line(pieces: list[bytes], length: int) -> bytes | UnreadableRecord:
     return UnreadableRecord(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB", start)
 
 
-def _json(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Record]]]:
+def _json(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
     """An array of objects; files named .json with one object per line are common as well."""
     read = _reader_of(file, raw)
-    begun = read(_PIECE).removeprefix(_BOM)
+    begun = read(PIECE).removeprefix(_BOM)
     space = len(begun) - len(begun.lstrip())
     if begun[space : space + 1] != b"[":
         yield from _filled(_lines(read, begun))
@@ -134,7 +217,7 @@ def _json(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Reco
 
 def _gathered(
     records: Iterator[tuple[int, Record]],
-) -> Iterator[tuple[list[int], list[Record]]]:
+) -> Iterator[Found]:
     """Records in blocks; those that were read before an error are yielded before it is raised."""
     numbers: list[int] = []
     block: list[Record] = []
@@ -143,21 +226,21 @@ def _gathered(
             numbers.append(number)
             block.append(record)
             if len(block) == _BLOCK:
-                yield numbers, block
+                yield Found(numbers, block)
                 numbers, block = [], []
     except (UnreadableError, OSError):
-        yield numbers, block
+        yield Found(numbers, block)
         raise
-    yield numbers, block
+    yield Found(numbers, block)
 
 
-def _csv(file: InputFile, raw: BinaryIO) -> Iterator[tuple[list[int], list[Record]]]:
+def _csv(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
     delimiter = "\t" if file.format == "tsv" else ","
     return _gathered(_csv_rows(_text_lines(_reader_of(file, raw)), delimiter))
 
 
 def _text_lines(read: Read) -> Iterator[str]:
-    for number, line in enumerate(chain.from_iterable(_lines(read)), 1):
+    for number, line in enumerate((line for _, some in _lines(read) for line in some), 1):
         if isinstance(line, UnreadableRecord):
             raise UnreadableError(number, line.reason)
         yield line.decode("utf-8", "surrogateescape") + "\n"
@@ -201,20 +284,22 @@ def _csv_record(header: list[str], row: list[str]) -> Record:
     return dict(zip(header, row, strict=True))
 
 
-def _parquet(file: InputFile, raw: BinaryIO) -> Iterator[tuple[range, pa.RecordBatch]]:
-    with pq.ParquetFile(file.path, pre_buffer=False) as table:
+def _parquet(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Found]:
+    with open_parquet(file) as table:
         groups = [table.metadata.row_group(i) for i in range(table.num_row_groups)]
         a_row = max(
             (group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0
         )
         rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(a_row, 1)))
-        batches = table.iter_batches(rows, use_threads=False)
-        yield from _numbered(batches, raw, file.size, table.metadata.num_rows)
+        first = sum(group.num_rows for group in groups[: extent.start])
+        wanted = range(len(groups))[extent.start : extent.end]
+        batches = table.iter_batches(rows, row_groups=list(wanted), use_threads=False)
+        yield from _numbered(batches, raw, file.size, table.metadata.num_rows, first + 1)
 
 
-def _arrow(file: InputFile, raw: BinaryIO) -> Iterator[tuple[range, pa.RecordBatch]]:
+def _arrow(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
     """The stream that `datasets` writes, or a file in Arrow's file format."""
-    with pa.memory_map(str(file.path)) as mapped:
+    with _mapped(file) as mapped:
         try:
             stream = pa.ipc.open_stream(mapped)
         except pa.ArrowInvalid:
@@ -223,19 +308,22 @@ def _arrow(file: InputFile, raw: BinaryIO) -> Iterator[tuple[range, pa.RecordBat
         yield from _numbered(stream, raw, file.size, 0)
 
 
+def _mapped(file: InputFile) -> Any:
+    return open_arrow(file.url) if file.url else pa.memory_map(str(file.path))
+
+
 def _numbered(
-    batches: Iterator[pa.RecordBatch], raw: BinaryIO, size: int, rows: int
-) -> Iterator[tuple[range, pa.RecordBatch]]:
+    batches: Iterator[pa.RecordBatch], raw: BinaryIO, size: int, rows: int, first: int = 1
+) -> Iterator[Found]:
     """Batches with the numbers of their rows. The position of `raw` is moved, to show progress."""
-    first = 1
     for batch in batches:
         end = first + len(batch)
         raw.seek(size * (end - 1) // rows if rows else min(raw.tell() + batch.nbytes, size))
-        yield range(first, end), batch
+        yield Found(range(first, end), batch)
         first = end
 
 
-_READERS: dict[str, Callable[[InputFile, BinaryIO], Iterator[tuple[Sequence[int], Any]]]] = {
+_READERS: dict[str, Callable[[InputFile, BinaryIO, Extent], Iterator[Found]]] = {
     "jsonl": _json_lines,
     "json": _json,
     "csv": _csv,
@@ -245,13 +333,21 @@ _READERS: dict[str, Callable[[InputFile, BinaryIO], Iterator[tuple[Sequence[int]
 }
 
 
+def open_parquet(file: InputFile) -> pq.ParquetFile:
+    """A Parquet file; of a remote one, what is needed is asked for in few requests."""
+    if file.url:
+        return pq.ParquetFile(open_arrow(file.url), pre_buffer=True)
+    return pq.ParquetFile(file.path, pre_buffer=False)
+
+
 def schema_of(file: InputFile) -> pa.Schema | None:
     """The schema of a Parquet or Arrow file; None for a text file, which has none."""
     if file.format == "parquet":
-        return pq.read_schema(file.path).remove_metadata()
+        with open_parquet(file) as table:
+            return table.schema_arrow.remove_metadata()
     if file.format != "arrow":
         return None
-    with pa.memory_map(str(file.path)) as mapped:
+    with _mapped(file) as mapped:
         try:
             schema = pa.ipc.open_stream(mapped).schema
         except pa.ArrowInvalid:
@@ -259,56 +355,35 @@ def schema_of(file: InputFile) -> pa.Schema | None:
     return schema.remove_metadata()
 
 
-def elements(
-    read: Callable[[int], bytes], held: bytes, line: int, longest: int
-) -> Iterator[tuple[int, bytes]]:
-    r"""The line and text of each element of a JSON array, read a piece of the file at a time.
+def read_rows(
+    paths: Sequence[str | PathLike[str]], most: int | None = None
+) -> list[dict[str, Any]]:
+    """The records of some tables; the first ones alone where `most` says how many.
 
-    Elements are told apart by their brackets and strings alone. Whether each is JSON is decided
-    when it is parsed, so that one broken element does not cost another.
-
-    held: what was read already, after the first `[`
-    longest: how many bytes an element has at most
-
-    >>> import io
-    >>> list(elements(io.BytesIO(b'{"a": "]"},\n 2]').read, b"", 1, 100))
-    [(1, b'{"a": "]"}'), (2, b'2')]
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp(), "rows.jsonl")
+    >>> _ = path.write_text('{"solution": "4"}\\n{"solution": "5"}\\n')
+    >>> read_rows([path], most=1)
+    [{'solution': '4'}]
     """
-    start, at, depth = 0, 0, 0
-    while True:
-        for token in _TOKEN.finditer(held, at):
-            mark = token[0]
-            if mark == b'"':
-                at = token.start()
-                break
-            at = token.end()
-            depth += (mark in b"[{") - (mark in b"]}")
-            if depth < 0 or (depth == 0 and mark == b","):
-                text = held[start : token.start()]
-                if element := text.strip():
-                    yield _line_of(text, line), element
-                line += text.count(b"\n")
-                start = at
-            if depth < 0:
-                _check_end(mark, held[at:] + read(_PIECE), line)
-                return
-        if len(held) - start > longest:
-            reason = f"an element is longer than {longest >> 20} MiB"
-            raise UnreadableError(_line_of(held[start:], line), reason)
-        more = read(max(_PIECE, len(held) - start))  # as much again: linear in the end
-        if not more:
-            reason = "the file ends in the middle of the array"
-            raise UnreadableError(_line_of(held[start:], line), reason)
-        held, at, start = held[start:] + more, at - start, 0
+    rows: list[dict[str, Any]] = []
+    for record in _records(paths):
+        if len(rows) == most:
+            break
+        rows.append(record)
+    if not rows:
+        raise InputError(f"there is no row in {', '.join(map(str, paths))}")
+    return rows
 
 
-def _line_of(text: bytes, line: int) -> int:
-    """The line of the first character that is not a space, in a text that begins at a line."""
-    return line + text.count(b"\n", 0, len(text) - len(text.lstrip()))
-
-
-def _check_end(mark: bytes, rest: bytes, line: int) -> None:
-    if mark != b"]":
-        raise UnreadableError(line, "a } has no matching {")
-    if rest.strip():
-        raise UnreadableError(line, "there is more after the end of the array")
+def _records(paths: Sequence[str | PathLike[str]]) -> Iterator[dict[str, Any]]:
+    for number, file in enumerate(find_inputs(paths, Path("/nonexistent"))):
+        for block in blocks_of(file, number):
+            if not isinstance(block.records, list):
+                yield from python_rows(pa.Table.from_batches([block.records]))
+                continue
+            for record, line in zip(block.records, block.numbers, strict=True):
+                row = parsed(record)
+                if isinstance(row, UnreadableRecord):
+                    raise InputError(f"{file.name}, line {line}: {row.reason}")
+                yield row

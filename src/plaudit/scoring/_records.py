@@ -13,11 +13,33 @@ A record holds one completion, or a list of them:
 """
 
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, cast
 
 import pyarrow as pa
+
+from plaudit.scoring._errors import StoppedError
+from plaudit.scoring._storage import open_input
+
+try:  # four times as quick as Python's own; what both can read, they read as the same
+    import msgspec
+
+    _quickly_parsed: Callable[[bytes], Any] = msgspec.json.Decoder().decode
+    _NOT_QUICKLY: tuple[type[Exception], ...] = (
+        *(msgspec.DecodeError, msgspec.ValidationError),
+        *(UnicodeDecodeError, RecursionError),
+    )
+except ModuleNotFoundError:
+    _quickly_parsed = json.loads
+    _NOT_QUICKLY = (ValueError, RecursionError)
+
+
+PIECE = 1 << 20  # bytes of a file that are read at once
+# A whole string, or a character that opens, closes or separates; a quote alone begins a string
+# whose end has not been read yet.
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|["\[\]{},]', re.DOTALL)
 
 
 class UnreadableError(ValueError):
@@ -44,15 +66,50 @@ Record = bytes | dict[str, Any] | UnreadableRecord
 Columns = dict[str, list[Any]]
 
 
+class Extent(NamedTuple):
+    """A piece of a file that can be read without what precedes it.
+
+    file: the index of the input
+    start, end: bytes of a file of lines, of which those lines are meant that begin there; row
+        groups of a Parquet file. None: all of it
+    """
+
+    file: int
+    start: int = 0
+    end: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Lines of a file that another process reads by itself: from one byte to another."""
+
+    path: str
+    start: int
+    end: int
+
+    def records(self, expected: int) -> list[Record]:
+        """The lines that are not blank; raises where there are not as many as expected."""
+        with open_input(self.path) as file:
+            file.seek(self.start)
+            lines = file.read(self.end - self.start).split(b"\n")
+        records: list[Record] = [line for line in lines if line and not line.isspace()]
+        if len(records) != expected:
+            raise StoppedError(f"{self.path} was changed during the run: start over, --overwrite")
+        return records
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """Records of one file that follow one another.
 
     file: the index of the input
     numbers: each record's line, or its row in a file without lines
-    records: a list; an Arrow batch; once packed for another process, the bytes of that batch; or
-        the columns of a table in memory, of which each record is made where it is scored
+    records: a list; an Arrow batch; once packed for another process, the bytes of that batch, or
+        where in the file they are; or the columns of a table in memory, of which each record is
+        made where it is scored
     read: how many bytes of the file had been read when the block had been read
+    path: of a file of lines that any process can read from the middle; "" for another
+    starts: in such a file, the byte at which each record begins, and the one after the last
 
     >>> len(Block(0, [1, 3], [b'{"solution": "4"}', b'{"solution": "5"}'], 40).cut(1, 2))
     1
@@ -60,8 +117,10 @@ class Block:
 
     file: int
     numbers: Sequence[int]
-    records: list[Record] | pa.RecordBatch | Columns
+    records: list[Record] | pa.RecordBatch | Columns | Unread
     read: int
+    path: str = ""
+    starts: Sequence[int] = ()
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -74,26 +133,62 @@ class Block:
         elif isinstance(self.records, dict):
             records = {name: column[start:end] for name, column in self.records.items()}
         else:
-            records = self.records.slice(start, end - start)
-        return replace(self, numbers=self.numbers[start:end], records=records)
+            records = cast("pa.RecordBatch", self.records).slice(start, end - start)
+        starts = self.starts[start : end + 1]
+        return replace(self, numbers=self.numbers[start:end], records=records, starts=starts)
 
     def sizes(self) -> list[int]:
         """About how many bytes each record has."""
+        if self.path and isinstance(self.records, list):  # lines, all of them
+            return list(map(len, self.records))
         if isinstance(self.records, list):
             return [_size(record) for record in self.records]
         if isinstance(self.records, dict):
             some = self.records_from(range(0, len(self), 1 + len(self) // _SAMPLE))
             return [sum(map(_size, some)) // len(some)] * len(self)
-        return [self.records.nbytes // len(self)] * len(self)
+        return [cast("pa.RecordBatch", self.records).nbytes // len(self)] * len(self)
 
-    def packed(self) -> "Block":
-        """The same, ready to be pickled; a slice would be pickled with the whole batch."""
-        if isinstance(self.records, list | dict):
+    def further(self, lines: int) -> "Block":
+        """The same, with so many lines before it."""
+        if not lines:
             return self
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, self.records.schema) as stream:
-            stream.write_batch(self.records)
-        return replace(self, records=sink.getvalue().to_pybytes())
+        numbers = self.numbers
+        moved: Sequence[int] = [number + lines for number in numbers]
+        if isinstance(numbers, range):
+            moved = range(numbers.start + lines, numbers.stop + lines)
+        return replace(self, numbers=moved)
+
+    def emptied(self) -> "Block":
+        """The same without its records, for a note of where they are."""
+        return replace(self, records=[], path="", starts=())
+
+    def goes_on_with(self, other: "Block") -> bool:
+        """Whether another block follows it in a file of lines."""
+        return bool(self.path) and self.path == other.path and self.starts[-1] == other.starts[0]
+
+    def joined(self, other: "Block") -> "Block":
+        """The records of both, which are not read yet."""
+        numbers: Sequence[int] = [*self.numbers, *other.numbers]
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            numbers = range(numbers[0], numbers[-1] + 1)
+        starts = [self.starts[0], other.starts[-1]]
+        return replace(other, numbers=numbers, records=[], starts=starts)
+
+    def packed(self, to_read: bool) -> "Block":
+        """The same, ready to be pickled; a slice would be pickled with the whole batch.
+
+        to_read: whether the other process is to read a file of lines by itself
+        """
+        if self.path and to_read:
+            unread = Unread(self.path, self.starts[0], self.starts[-1])
+            return replace(self, records=unread, path="", starts=())
+        records: Any = self.records
+        if not isinstance(records, list | dict | Unread | bytes):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, records.schema) as stream:
+                stream.write_batch(records)
+            records = sink.getvalue().to_pybytes()
+        return replace(self, records=records, path="", starts=())
 
     def records_from(self, places: Sequence[int]) -> list[dict[str, Any]]:
         """Some of the records of a table in memory."""
@@ -129,6 +224,15 @@ def parsed(record: Record) -> dict[str, Any] | UnreadableRecord:
     if not isinstance(record, bytes):
         return record
     try:
+        value = _quickly_parsed(record)
+    except _NOT_QUICKLY:
+        return _parsed_by_python(record)
+    return value if type(value) is dict else _no_object(record, value)
+
+
+def _parsed_by_python(record: bytes) -> dict[str, Any] | UnreadableRecord:
+    """The same, for what Python alone reads (`NaN`, half a surrogate pair), and for complaints."""
+    try:
         value = json.loads(record)
     except json.JSONDecodeError as error:
         return UnreadableRecord(f"not JSON: {error.msg} at column {error.colno}", start_of(record))
@@ -136,11 +240,12 @@ def parsed(record: Record) -> dict[str, Any] | UnreadableRecord:
         return UnreadableRecord("not UTF-8", start_of(record))
     except (RecursionError, ValueError) as error:  # nested too deeply, or too long a number
         return UnreadableRecord(f"cannot be parsed: {error}", start_of(record))
-    if not isinstance(value, dict):
-        return UnreadableRecord(
-            f"a row must be a JSON object, got {type(value).__name__}", start_of(record)
-        )
-    return value
+    return value if isinstance(value, dict) else _no_object(record, value)
+
+
+def _no_object(record: bytes, value: Any) -> UnreadableRecord:
+    wrong = f"a row must be a JSON object, got {type(value).__name__}"
+    return UnreadableRecord(wrong, start_of(record))
 
 
 def start_of(record: bytes | dict[str, Any] | UnreadableRecord) -> str:
@@ -215,3 +320,58 @@ def lengths_problem(record: dict[str, Any], column: str, others: Sequence[str]) 
         if not isinstance(value, list) or len(value) != many:
             return f"{name} must be a list of {many}, one entry per completion"
     return ""
+
+
+def elements(
+    read: Callable[[int], bytes], held: bytes, line: int, longest: int
+) -> Iterator[tuple[int, bytes]]:
+    r"""The line and text of each element of a JSON array, read a piece of the file at a time.
+
+    Elements are told apart by their brackets and strings alone. Whether each is JSON is decided
+    when it is parsed, so that one broken element does not cost another.
+
+    held: what was read already, after the first `[`
+    longest: how many bytes an element has at most
+
+    >>> import io
+    >>> list(elements(io.BytesIO(b'{"a": "]"},\n 2]').read, b"", 1, 100))
+    [(1, b'{"a": "]"}'), (2, b'2')]
+    """
+    start, at, depth = 0, 0, 0
+    while True:
+        for token in _TOKEN.finditer(held, at):
+            mark = token[0]
+            if mark == b'"':
+                at = token.start()
+                break
+            at = token.end()
+            depth += (mark in b"[{") - (mark in b"]}")
+            if depth < 0 or (depth == 0 and mark == b","):
+                text = held[start : token.start()]
+                if element := text.strip():
+                    yield _line_of(text, line), element
+                line += text.count(b"\n")
+                start = at
+            if depth < 0:
+                _check_end(mark, held[at:] + read(PIECE), line)
+                return
+        if len(held) - start > longest:
+            reason = f"an element is longer than {longest >> 20} MiB"
+            raise UnreadableError(_line_of(held[start:], line), reason)
+        more = read(max(PIECE, len(held) - start))  # as much again: linear in the end
+        if not more:
+            reason = "the file ends in the middle of the array"
+            raise UnreadableError(_line_of(held[start:], line), reason)
+        held, at, start = held[start:] + more, at - start, 0
+
+
+def _line_of(text: bytes, line: int) -> int:
+    """The line of the first character that is not a space, in a text that begins at a line."""
+    return line + text.count(b"\n", 0, len(text) - len(text.lstrip()))
+
+
+def _check_end(mark: bytes, rest: bytes, line: int) -> None:
+    if mark != b"]":
+        raise UnreadableError(line, "a } has no matching {")
+    if rest.strip():
+        raise UnreadableError(line, "there is more after the end of the array")

@@ -5,7 +5,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ from plaudit.scoring._columns import Column, array_of, python_rows
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import (
     Block,
+    Unread,
     UnreadableRecord,
     completions_problem,
     is_completion,
@@ -40,27 +41,37 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """One completion.
+class Rows:
+    """Completions of one block, a list for each thing that is known of them.
 
-    record: what it was read from
-    place: the index of the record in its block
-    item: the index of the completion in its record
+    records: what each was read from
+    places: the index of the record in its block
+    items: the index of the completion in its record
     """
 
-    row_id: int
-    group_id: str
-    record: dict[str, Any]
-    place: int
-    item: int
-    line: int
+    row_ids: Sequence[int]
+    group_ids: Sequence[str]
+    records: Sequence[dict[str, Any]]
+    places: Sequence[int]
+    items: Sequence[int]
+    lines: Sequence[int]
 
+    def __len__(self) -> int:
+        return len(self.row_ids)
 
-def column_values(rows: Sequence[Row], column: str, exploded: bool) -> list[Any]:
-    """The rows' values of a column; of an exploded column, each row's own entry."""
-    if exploded:
-        return [row.record[column][row.item] for row in rows]
-    return [row.record.get(column) for row in rows]
+    def values(self, column: str, exploded: bool) -> list[Any]:
+        """The rows' values of a column; of an exploded column, each row's own entry."""
+        if not exploded:
+            return [record.get(column) for record in self.records]
+        each = zip(self.records, self.items, strict=True)
+        return [record[column][item] for record, item in each]
+
+    def kept(self, is_kept: Sequence[bool]) -> "Rows":
+        """Some of the rows."""
+        columns = (getattr(self, name) for name in self.__slots__)
+        return Rows(
+            *([one for one, is_in in zip(c, is_kept, strict=True) if is_in] for c in columns)
+        )
 
 
 class ParsedBlock(Protocol):
@@ -68,12 +79,12 @@ class ParsedBlock(Protocol):
 
     records: list[dict[str, Any] | UnreadableRecord]
 
-    def table(self, rows: Sequence[Row]) -> pa.Table: ...
+    def table(self, rows: Rows) -> pa.Table: ...
 
 
 def parse_block(block: Block, plan: Plan) -> ParsedBlock:
     """Parse the records of a block."""
-    if isinstance(block.records, list | dict):
+    if isinstance(block.records, list | dict | Unread):
         return _ParsedText(block, plan)
     return _ParsedArrow(block, plan)
 
@@ -88,6 +99,8 @@ def records_in(
     """
     if isinstance(block.records, dict):
         return [*block.records_from(range(len(block)))]
+    if isinstance(block.records, Unread):
+        return [parsed(record) for record in block.records.records(len(block))]
     if isinstance(block.records, list):
         return [parsed(record) for record in block.records]
     table = block.table()
@@ -104,12 +117,12 @@ class _ParsedText:
         self.records = records_in(block)
         self._plan = plan
 
-    def table(self, rows: Sequence[Row]) -> pa.Table:
+    def table(self, rows: Rows) -> pa.Table:
         plan = self._plan
         others: dict[int, dict[str, Any]] = {}
         arrays = {}
         for column in plan.columns:
-            values = column_values(rows, column.source, column.exploded)
+            values = rows.values(column.source, column.exploded)
             arrays[column.name], misfits = array_of(values, column)
             for place in misfits:
                 others.setdefault(place, {})[column.name] = values[place]
@@ -117,12 +130,14 @@ class _ParsedText:
             arrays[OTHER_VALUES] = self._other_values(rows, others)
         return pa.table(arrays)
 
-    def _other_values(self, rows: Sequence[Row], others: dict[int, dict[str, Any]]) -> pa.Array:
+    def _other_values(self, rows: Rows, others: dict[int, dict[str, Any]]) -> pa.Array:
         known = {column.source for column in self._plan.columns}
-        for place, row in enumerate(rows):
-            if not known.issuperset(row.record):
-                new = {name: v for name, v in row.record.items() if name not in known}
+        for place, record in enumerate(rows.records):
+            if not known.issuperset(record):
+                new = {name: v for name, v in record.items() if name not in known}
                 others.setdefault(place, {}).update(new)
+        if not others:
+            return pa.nulls(len(rows), pa.string())
         texts = [json.dumps(others[i]) if i in others else None for i in range(len(rows))]
         return pa.array(texts, pa.string())
 
@@ -141,8 +156,8 @@ class _ParsedArrow:
         self._table = block.table()
         self._plan = plan
 
-    def table(self, rows: Sequence[Row]) -> pa.Table:
-        places = pa.array([row.place for row in rows], pa.int64())
+    def table(self, rows: Rows) -> pa.Table:
+        places = pa.array(rows.places, pa.int64())
         arrays = {
             column.name: self._array(column, rows, places).cast(column.type)
             for column in self._plan.columns
@@ -151,7 +166,7 @@ class _ParsedArrow:
             arrays[OTHER_VALUES] = pa.nulls(len(rows), pa.string())
         return pa.table(arrays)
 
-    def _array(self, column: Column, rows: Sequence[Row], places: pa.Array) -> pa.ChunkedArray:
+    def _array(self, column: Column, rows: Rows, places: pa.Array) -> pa.ChunkedArray:
         if column.source not in self._table.column_names:
             return pa.nulls(len(rows), column.type)
         values = self._table[column.source]
@@ -159,34 +174,52 @@ class _ParsedArrow:
             return values.take(places)
         lengths = pc.list_value_length(values).fill_null(0).to_pylist()
         starts = list(accumulate(lengths, initial=0))
-        items = pa.array([starts[row.place] + row.item for row in rows], pa.int64())
+        each = zip(rows.places, rows.items, strict=True)
+        items = pa.array([starts[place] + item for place, item in each], pa.int64())
         return pc.list_flatten(values).take(items)
 
 
 def rows_in(
     source: ParsedBlock, block: Block, firsts: Sequence[int], first_record: int, plan: Plan
-) -> tuple[list[Row], list[Rejected]]:
+) -> tuple[Rows, list[Rejected]]:
     """The rows of a block, and those that are rejected.
 
     firsts: for each record, the row id of its first completion
     first_record: the number of the block's first record among all records
     """
-    rows: list[Row] = []
-    rejected: list[Rejected] = []
     file = plan.files[block.file]
-    for place, (record, line, row_id) in enumerate(
-        zip(source.records, block.numbers, firsts, strict=True)
-    ):
-        reason = _problem(record, plan)
-        if isinstance(record, UnreadableRecord) or reason:
-            rejected.append(Rejected(file, line, row_id, reason, start_of(record)))
-            continue
-        many = len(record[plan.completions]) if plan.listed else 1
-        for item in range(many):
-            own = row_id + item
-            group = _group_id(record, own, first_record + place, plan)
-            rows.append(Row(own, group, record, place, item, line))
-    return _with_completions(rows, rejected, file, plan)
+    problems = _problems(source.records, plan)
+    rejected = [
+        Rejected(file, block.numbers[p], firsts[p], why, start_of(source.records[p]))
+        for p, why in problems.items()
+    ]
+    good: Sequence[int] = range(len(block))
+    if problems:
+        good = [place for place in good if place not in problems]
+    records = cast("list[dict[str, Any]]", source.records)
+    if problems:
+        records = [records[place] for place in good]
+    if plan.listed:
+        return _exploded(records, good, block, firsts, first_record, rejected, plan)
+    row_ids = [firsts[place] for place in good]
+    groups = (
+        [str(one) for one in row_ids] if plan.group is None else _groups(records, row_ids, plan)
+    )
+    lines = [block.numbers[place] for place in good]
+    return Rows(row_ids, groups, records, good, [0] * len(good), lines), rejected
+
+
+def _problems(records: Sequence[dict[str, Any] | UnreadableRecord], plan: Plan) -> dict[int, str]:
+    """Why records are rejected, by their places."""
+    column, needed = plan.completions, frozenset(plan.required_columns)
+    problems = {}
+    for place, record in enumerate(records):
+        if isinstance(record, dict) and type(record.get(column)) is str:
+            if plan.listed or not needed <= record.keys():
+                problems[place] = _problem(record, plan)
+        elif reason := _problem(record, plan):
+            problems[place] = reason
+    return problems
 
 
 def _problem(record: dict[str, Any] | UnreadableRecord, plan: Plan) -> str:
@@ -201,32 +234,63 @@ def _problem(record: dict[str, Any] | UnreadableRecord, plan: Plan) -> str:
     return wrong
 
 
-def _with_completions(
-    rows: list[Row], rejected: list[Rejected], file: str, plan: Plan
-) -> tuple[list[Row], list[Rejected]]:
-    """Reject the entries of lists of completions that are not completions."""
-    if not plan.listed:
-        return rows, rejected
-    good = []
-    for row in rows:
-        value = row.record[plan.completions][row.item]
-        if is_completion(value):
-            good.append(row)
-        else:
-            expected = "must be text or a list of messages"
-            reason = f"{plan.completions}[{row.item}] {expected}, got {type(value).__name__}"
-            rejected.append(Rejected(file, row.line, row.row_id, reason, start_of(row.record)))
-    return good, rejected
-
-
-def _group_id(record: dict[str, Any], row_id: int, record_number: int, plan: Plan) -> str:
-    """Which group a row is in: that of its record, or of its value in the group column."""
+def _exploded(
+    records: Sequence[dict[str, Any]],
+    places: Sequence[int],
+    block: Block,
+    firsts: Sequence[int],
+    first_record: int,
+    rejected: list[Rejected],
+    plan: Plan,
+) -> tuple[Rows, list[Rejected]]:
+    """A row for each completion of a list; entries that are not completions are rejected."""
+    rows = [
+        (record, place, item)
+        for record, place in zip(records, places, strict=True)
+        for item in range(len(record[plan.completions]))
+    ]
+    row_ids = [firsts[place] + item for _, place, item in rows]
+    own = [record for record, _, _ in rows]
     if plan.group is None:
-        return str(record_number if plan.listed else row_id)
-    value = record.get(plan.group)
-    if value is None:
-        return f"row {row_id}"
-    text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+        groups = [str(first_record + place) for _, place, _ in rows]
+    else:
+        groups = _groups(own, row_ids, plan)
+    lines = [block.numbers[place] for _, place, _ in rows]
+    found = Rows(row_ids, groups, own, [p for _, p, _ in rows], [i for _, _, i in rows], lines)
+    completions = found.values(plan.completions, exploded=True)
+    are_good = [is_completion(one) for one in completions]
+    if all(are_good):
+        return found, rejected
+    for place, value in enumerate(completions):
+        if not are_good[place]:
+            expected = "must be text or a list of messages"
+            name = f"{plan.completions}[{found.items[place]}]"
+            why = f"{name} {expected}, got {type(value).__name__}"
+            row = start_of(own[place])
+            rejected.append(
+                Rejected(plan.files[block.file], lines[place], row_ids[place], why, row)
+            )
+    return found.kept(are_good), rejected
+
+
+def _groups(records: Sequence[dict[str, Any]], row_ids: Sequence[int], plan: Plan) -> list[str]:
+    """Which group each row is in, by its value in the group column."""
+    known: dict[str, str] = {}
+    groups = []
+    for record, row_id in zip(records, row_ids, strict=True):
+        value = record.get(cast("str", plan.group))
+        if value is None:
+            groups.append(f"row {row_id}")
+            continue
+        text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
+        group = known.get(text)
+        if group is None:
+            group = known[text] = _group_of(text)
+        groups.append(group)
+    return groups
+
+
+def _group_of(text: str) -> str:
     if len(text) <= _MAX_GROUP_ID and text.isprintable():
         return text
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()

@@ -193,7 +193,7 @@ class _Run:
 
     def _chunks(self) -> Iterator[Chunk]:
         for chunk in chunks_from(self._blocks(), self._plan):
-            self._counts += [count for counts in chunk.rows for count in counts]
+            self._counts += chunk.counts()
             self._read[chunk.number] = chunk.read
             yield chunk
             if self._first_parts.all_failed or (self._strict and self._rejected()):

@@ -4,17 +4,20 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from plaudit.recipes import BrokenRewardError, Recipe, RowScore
+from plaudit.recipes import BrokenRewardError, Recipe, RowScore, ScoredBatch
 from plaudit.scored_columns import parquet_of, scored_columns, text_array, valid_texts
 from plaudit.scoring._chunks import Chunk, first_row_ids
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import start_of
-from plaudit.scoring._rows import ParsedBlock, Rejected, Row, column_values, parse_block, rows_in
+from plaudit.scoring._rows import ParsedBlock, Rejected, Rows, parse_block, rows_in
+
+if TYPE_CHECKING:
+    from plaudit.scores import Score
 
 Outcome = RowScore | Exception  # of a row: its score, or what a reward raised
 
@@ -30,6 +33,7 @@ class ScoredChunk:
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
     scores: the columns of scores, where the plan wants these alone
+    is_written: whether the worker has written the part, which is then not sent
     """
 
     number: int
@@ -42,6 +46,7 @@ class ScoredChunk:
     failure: Failure | None = None
     seconds: float = 0.0
     scores: dict[str, list[Any]] = field(default_factory=dict)
+    is_written: bool = False
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -50,35 +55,31 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     for component in plan.recipe.components:
         _ = component.calling  # a reward that cannot be imported here is not the fault of a row
     parsed_blocks, found, rejected = _found(chunk, plan)
-    rows = [row for block in found for row in block]
-    outcomes = outcomes_of(plan.recipe, _arguments(rows, plan))
-    scores = [outcome for outcome in outcomes if isinstance(outcome, RowScore)]
-    if len(scores) < len(rows):
-        rejected += _rejected(chunk, plan, found, outcomes)
-        found = _kept(found, outcomes)
-    kept = [row for block in found for row in block]
-    statuses = [score.status for score in scores]
+    batch, errors = _scored(plan.recipe, _arguments(found, plan))
+    if errors:
+        rejected += _rejected(chunk, plan, found, errors)
+        found = _kept(found, errors)
     part = b""
     if not plan.scores_only:
         table = _input_columns(parsed_blocks, found, plan)
-        part = parquet_of(table, _added_columns(kept, scores, statuses, plan))
+        part = parquet_of(table, _added_columns(found, batch))
     return ScoredChunk(
         chunk.number,
         part,
-        len(kept),
+        len(batch.totals),
         sorted(rejected, key=lambda one: one.row_id),
-        dict(sorted(Counter(statuses).items())),
-        _sums(scores, plan),
-        sum(any(one.gold_in_part for one in row.components.values()) for row in scores),
-        None if scores else common_failure([one for one in outcomes if isinstance(one, Exception)]),
+        dict(sorted(Counter(batch.statuses).items())),
+        _sums(batch),
+        _golds_in_part(batch),
+        None if batch.totals else common_failure(list(errors.values())),
         time.monotonic() - start,
-        _scores(kept, scores, statuses, plan) if plan.scores_only else {},
+        _scores(found, batch) if plan.scores_only else {},
     )
 
 
-def _found(chunk: Chunk, plan: Plan) -> tuple[list[ParsedBlock], list[list[Row]], list[Rejected]]:
+def _found(chunk: Chunk, plan: Plan) -> tuple[list[ParsedBlock], list[Rows], list[Rejected]]:
     parsed_blocks: list[ParsedBlock] = []
-    found: list[list[Row]] = []
+    found: list[Rows] = []
     rejected: list[Rejected] = []
     record = chunk.first_record
     for block, firsts in zip(chunk.blocks, first_row_ids(chunk), strict=True):
@@ -91,11 +92,15 @@ def _found(chunk: Chunk, plan: Plan) -> tuple[list[ParsedBlock], list[list[Row]]
     return parsed_blocks, found, rejected
 
 
-def _arguments(rows: Sequence[Row], plan: Plan) -> dict[str, list[Any]]:
+def _arguments(found: Sequence[Rows], plan: Plan) -> dict[str, list[Any]]:
     exploded = {column.source for column in plan.columns if column.exploded}
     names = [name for name in plan.reward_columns if name != plan.completions]
-    columns = {name: column_values(rows, name, name in exploded) for name in names}
-    return {"completions": column_values(rows, plan.completions, plan.listed), **columns}
+    wanted = {"completions": (plan.completions, plan.listed)}
+    wanted |= {name: (name, name in exploded) for name in names}
+    return {
+        name: [value for rows in found for value in rows.values(*column)]
+        for name, column in wanted.items()
+    }
 
 
 def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outcome]:
@@ -107,11 +112,19 @@ def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outc
     >>> good.total, type(bad).__name__
     (1.0, 'TypeError')
     """
+    outcomes: list[Outcome] = []
+    for piece in _pieces(recipe, arguments):
+        outcomes += [piece] if isinstance(piece, Exception) else piece.rows
+    return outcomes
+
+
+def _pieces(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[ScoredBatch | Exception]:
+    """What became of a batch, in order: batches that were scored, and errors of single rows."""
     rows = len(arguments["completions"])
     if not rows:
         return []
     try:
-        return list(recipe(**arguments))
+        return [recipe.score_batch(**arguments)]
     except BrokenRewardError:
         raise  # a single row might hide it
     except ROW_ERRORS as error:
@@ -119,37 +132,60 @@ def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[Outc
             return [error]
     half = rows // 2
     return [
-        outcome
+        piece
         for part in (slice(half), slice(half, None))
-        for outcome in outcomes_of(recipe, {name: v[part] for name, v in arguments.items()})
+        for piece in _pieces(recipe, {name: v[part] for name, v in arguments.items()})
     ]
+
+
+def _scored(
+    recipe: Recipe, arguments: Mapping[str, list[Any]]
+) -> tuple[ScoredBatch, dict[int, Exception]]:
+    """The rows that can be scored as one batch, and the errors of the others, by their places."""
+    pieces = _pieces(recipe, arguments)
+    if len(pieces) == 1 and isinstance(pieces[0], ScoredBatch):
+        return pieces[0], {}
+    errors: dict[int, Exception] = {}
+    scores: dict[str, list[Score]] = {component.name: [] for component in recipe.components}
+    place = 0
+    for piece in pieces:
+        if isinstance(piece, Exception):
+            errors[place] = piece
+            place += 1
+            continue
+        for name, own in piece.components.items():
+            scores[name] += own
+        place += len(piece.totals)
+    weights = {component.name: component.weight for component in recipe.components}
+    return ScoredBatch(scores, weights), errors
 
 
 def _rejected(
-    chunk: Chunk,
-    plan: Plan,
-    found: Sequence[Sequence[Row]],
-    outcomes: Sequence[Outcome],
+    chunk: Chunk, plan: Plan, found: Sequence[Rows], errors: Mapping[int, Exception]
 ) -> list[Rejected]:
-    rows = [
-        (plan.files[block.file], row)
-        for block, rows in zip(chunk.blocks, found, strict=True)
-        for row in rows
-    ]
-    return [
-        Rejected(file, row.line, row.row_id, reason_of(outcome), start_of(row.record))
-        for (file, row), outcome in zip(rows, outcomes, strict=True)
-        if isinstance(outcome, Exception)
-    ]
+    rejected = []
+    place = 0
+    for block, rows in zip(chunk.blocks, found, strict=True):
+        for own in range(len(rows)):
+            if (error := errors.get(place + own)) is not None:
+                why, row = reason_of(error), start_of(rows.records[own])
+                file, line, row_id = plan.files[block.file], rows.lines[own], rows.row_ids[own]
+                rejected.append(Rejected(file, line, row_id, why, row))
+        place += len(rows)
+    return rejected
 
 
-def _kept(found: Sequence[Sequence[Row]], outcomes: Sequence[Outcome]) -> list[list[Row]]:
-    each = iter(outcomes)
-    return [[row for row in rows if isinstance(next(each), RowScore)] for rows in found]
+def _kept(found: Sequence[Rows], errors: Mapping[int, Exception]) -> list[Rows]:
+    kept = []
+    place = 0
+    for rows in found:
+        kept.append(rows.kept([place + own not in errors for own in range(len(rows))]))
+        place += len(rows)
+    return kept
 
 
 def _input_columns(
-    parsed_blocks: Sequence[ParsedBlock], found: Sequence[Sequence[Row]], plan: Plan
+    parsed_blocks: Sequence[ParsedBlock], found: Sequence[Rows], plan: Plan
 ) -> pa.Table:
     fields = [(column.name, column.type) for column in plan.columns]
     fields += [(OTHER_VALUES, pa.string())] if plan.other_values else []
@@ -162,39 +198,34 @@ def _input_columns(
     return pa.concat_tables(tables or [schema.empty_table()]).combine_chunks()
 
 
-def _added_columns(
-    rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
-) -> dict[str, pa.Array]:
-    names = [component.name for component in plan.recipe.components]
+def _added_columns(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, pa.Array]:
     return {
-        "row_id": pa.array([row.row_id for row in rows], pa.int64()),
-        "group_id": text_array(row.group_id for row in rows),
-        **scored_columns(names, scores, statuses),
+        "row_id": pa.array([one for rows in found for one in rows.row_ids], pa.int64()),
+        "group_id": text_array([one for rows in found for one in rows.group_ids]),
+        **scored_columns(batch.components, batch.totals, batch.statuses),
     }
 
 
-def _scores(
-    rows: Sequence[Row], scores: Sequence[RowScore], statuses: Sequence[str], plan: Plan
-) -> dict[str, list[Any]]:
+def _scores(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, list[Any]]:
     """What a table in memory gets: the columns of a part, with the reasons in one text."""
     return {
-        "row_id": [row.row_id for row in rows],
-        **_values([component.name for component in plan.recipe.components], scores),
-        "status": list(statuses),
-        "why": valid_texts([score.why for score in scores]),
+        "row_id": [one for rows in found for one in rows.row_ids],
+        **_values(batch),
+        "status": list(batch.statuses),
+        "why": valid_texts([row.why for row in batch.rows]),
     }
 
 
-def _values(names: Sequence[str], scores: Sequence[RowScore]) -> dict[str, list[float | None]]:
-    values = {name: [score.components[name].value for score in scores] for name in names}
-    return {**values, "total": [score.total for score in scores]}
+def _values(batch: ScoredBatch) -> dict[str, list[float | None]]:
+    values = {name: [one.value for one in scores] for name, scores in batch.components.items()}
+    return {**values, "total": batch.totals}
 
 
-def _sums(scores: Sequence[RowScore], plan: Plan) -> dict[str, tuple[int, float]]:
-    columns = {
-        component.name: [score.components[component.name].value for score in scores]
-        for component in plan.recipe.components
-    }
-    columns["total"] = [score.total for score in scores]
-    numbers = {name: [v for v in values if v is not None] for name, values in columns.items()}
+def _sums(batch: ScoredBatch) -> dict[str, tuple[int, float]]:
+    numbers = {name: [v for v in own if v is not None] for name, own in _values(batch).items()}
     return {name: (len(values), sum(values, 0.0)) for name, values in numbers.items()}
+
+
+def _golds_in_part(batch: ScoredBatch) -> int:
+    columns = ([one.gold_in_part for one in scores] for scores in batch.components.values())
+    return sum(map(any, zip(*columns, strict=True)))

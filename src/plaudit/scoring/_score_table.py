@@ -4,8 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from os import PathLike
-from pathlib import Path
+from os import PathLike, fspath
 from typing import Any, TextIO
 
 import plaudit
@@ -21,17 +20,17 @@ from plaudit.scoring._errors import (
     RejectedRowError,
     StoppedError,
 )
-from plaudit.scoring._folder import OutputFolder
+from plaudit.scoring._folder import FIRST, OutputFolder
 from plaudit.scoring._inputs import InputFile, Inputs, find_inputs
 from plaudit.scoring._local import score_locally
 from plaudit.scoring._plan import Plan, make_plan
-from plaudit.scoring._ray import score_on_ray
+from plaudit.scoring._ray import chunks_on_ray, score_on_ray
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk
+from plaudit.scoring._storage import is_url, local_path
 from plaudit.scoring._summary import Progress, ScoreSummary
 
 ENGINES = ("local", "ray")
-FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 
 
 def score_table(
@@ -54,10 +53,10 @@ def score_table(
 
     The same call resumes a run that was stopped, and the folder ends up with the same bytes.
 
-    inputs: a file or a folder, or several, which together are one table; hf://datasets/ORG/NAME is
-        a dataset of the Hugging Face Hub
+    inputs: a file or a folder, or several, which together are one table; also in the storage of a
+        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset of the Hub
     recipe: a Recipe, the name of a preset, a TOML file, a reward or a list of rewards
-    out: the folder to write
+    out: the folder to write, a path or a URL such as s3://bucket/scored
     engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
     workers: how many processes or tasks at once; default: one per core, and on Ray two per core
     ray_address: the cluster, such as "auto" or "ray://head:10001"; default: the environment
@@ -74,6 +73,7 @@ def score_table(
     progress: where to show progress, such as sys.stderr; default: nowhere
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> folder = Path(tempfile.mkdtemp())
     >>> rollouts = folder / "rollouts.jsonl"
     >>> _ = rollouts.write_text('{"completion": "So \\\\\\\\boxed{4}.", "solution": "4"}')
@@ -84,7 +84,8 @@ def score_table(
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
     with stopping_on_system_errors():
-        folder_path = Path(out)
+        out = fspath(out)
+        folder_path = out.rstrip("/") if is_url(out) else local_path(out)
         files = find_inputs(inputs, folder_path)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
         chosen = with_columns(as_recipe(recipe), mapped)
@@ -95,7 +96,11 @@ def score_table(
         with OutputFolder(folder_path, manifest, overwrite) as folder:
             was_finished = folder.is_finished
             if not was_finished:
-                run = _Run(folder, files, plan, strict, progress, limit)
+                where = out if is_url(out) else ""
+                plan = replace(plan, inputs=tuple(files), out=where.rstrip("/"))
+                is_ray = engine == "ray"
+                chunks = (chunks_on_ray if is_ray else chunks_of)(files, plan, limit)
+                run = _Run(folder, chunks, plan, strict, progress)
                 folder.finish(run.parts(engine, workers, ray_address))
             return folder.summary(time.monotonic() - start, was_finished)
 
@@ -191,18 +196,17 @@ class _Run:
     def __init__(
         self,
         folder: OutputFolder,
-        files: Sequence[InputFile],
+        chunks: Iterator[Chunk],
         plan: Plan,
         strict: bool,
         progress: TextIO | None,
-        limit: int | None,
     ) -> None:
         self._folder = folder
         self._plan = plan
         self._strict = strict
-        self._out, self._total = progress, sum(file.size for file in files)
+        self._out, self._total = progress, sum(file.size for file in plan.inputs)
         self._progress = Progress(None, 0)
-        self._chunks = chunks_of(files, plan, limit)
+        self._chunks = chunks
         self._first_parts = FirstParts()
         self._parts = 0
         self._read: dict[int, int] = {}

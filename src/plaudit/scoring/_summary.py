@@ -18,7 +18,7 @@ LATEX = 'or put golds = "latex" into the recipe'
 class ScoreSummary:
     """The results of a run.
 
-    out: the folder that was written
+    out: the folder that was written: its path, or its URL
     rows: how many completions were scored
     rejected: how many were not; they are in `_rejected.jsonl`
     parts: how many files `part-….parquet` there are
@@ -41,7 +41,7 @@ class ScoreSummary:
                        or put golds = "latex" into the recipe
     """
 
-    out: Path
+    out: Path | str
     rows: int
     rejected: int
     parts: int
@@ -76,7 +76,7 @@ class ScoreSummary:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
         line = f"{self.out}: {_rows(self.rows)} in {parts}"
         if self.rejected:
-            line += f"; {_rows(self.rejected)} rejected, see {self.out / '_rejected.jsonl'}"
+            line += f"; {_rows(self.rejected)} rejected, see {self.out}/_rejected.jsonl"
         return line
 
     def _value(self, count: int, mean: float | None) -> str:
