@@ -16,7 +16,8 @@ from plaudit.serve import Limits, serving
 from served import until
 
 # Large enough to be read, and answered, in threads.
-BATCH = {"completions": [r"\boxed{4}" + " " * 1_000] * 32, "columns": {"solution": ["4"] * 32}}
+ROWS = 600
+BATCH = {"completions": [r"\boxed{4}" + " " * 1_000] * ROWS, "columns": {"solution": ["4"] * ROWS}}
 LOOPS = ("plaudit-serve", "plaudit-scorer")
 
 
@@ -116,9 +117,9 @@ def test_a_call_that_fails_costs_at_most_one_request(monkeypatch, fault):
     for after in range(3):
         with serving(load("trl-math"), Limits(deadline=3)) as url:
             failing.arm(after)
-            assert ask(url) in (None, [1.0] * 32)
+            assert ask(url) in (None, [1.0] * ROWS)
             refuse(url)
-            until(lambda: ask(url) == [1.0] * 32)
+            until(lambda: ask(url) == [1.0] * ROWS)
             assert failing.fired or after
             failing.disarm()
 
@@ -144,7 +145,7 @@ def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loo
     with serving(load("trl-math"), Limits(deadline=20)) as url:
         until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         armed.set()
-        assert ask(url, timeout=60) == [1.0] * 32
+        assert ask(url, timeout=60) == [1.0] * ROWS
         assert failed
 
 
@@ -154,4 +155,4 @@ def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):
     with serving(load("trl-math")) as url:
         until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         assert failing.fired
-        assert ask(url) == [1.0] * 32
+        assert ask(url) == [1.0] * ROWS

@@ -14,7 +14,7 @@ import slow_rewards
 from plaudit.recipes import Component, Recipe, load
 from plaudit.serve import Limits, serving
 from plaudit.serve._request_body import memory_needed
-from served import all_but_one_long, served, until
+from served import served, until
 
 HELD = 192 << 20
 JSON = {"content-type": "application/json"}
@@ -62,7 +62,8 @@ def resident(server, line):
     return int(status.partition(f"{line}:")[2].split()[0]) * 1024
 
 
-@pytest.mark.parametrize("name", all_but_one_long(VALUES))
+@pytest.mark.long
+@pytest.mark.parametrize("name", VALUES)
 def test_memory_stays_below_twice_what_may_be_held(server, at_rest, name):
     body = batch("prompts", VALUES[name](SIZE))
     with ThreadPoolExecutor(5) as threads:
@@ -77,6 +78,7 @@ def test_memory_stays_below_twice_what_may_be_held(server, at_rest, name):
     until(lambda: "plaudit_body_bytes 0.0" in httpx.get(f"{server.url}/metrics", timeout=60).text)
 
 
+@pytest.mark.long
 def test_what_the_recipe_does_not_read_is_not_built(server, at_rest):
     answer = httpx.post(
         f"{server.url}/v1/score",
@@ -165,6 +167,7 @@ def test_memory_is_counted_until_a_thread_is_done_with_it():
         until(lambda: "plaudit_body_bytes 0.0" in httpx.get(f"{url}/metrics", timeout=60).text)
 
 
+@pytest.mark.long
 def test_a_reward_that_hangs_keeps_no_server_from_stopping(tmp_path, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", str(Path(slow_rewards.__file__).parent))
     recipe = tmp_path / "hanging.toml"

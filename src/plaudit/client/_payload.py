@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, get_args, get_type_hints
+
+import msgspec
 
 from plaudit.completions import rows_of as rows_in
 from plaudit.completions import same_length
@@ -13,6 +16,7 @@ from plaudit.recipes import RowScore
 from plaudit.scores import Score, log_means, log_statuses
 
 Columns = Mapping[str, Any]
+Texts = list[str | list[dict[str, str]]]  # completions as most trainers hand them over
 FIELDS = get_type_hints(Score)
 NUMBERS = [name for name, kind in FIELDS.items() if float in get_args(kind)]
 
@@ -65,21 +69,21 @@ def body_of(
     TypeError: solution cannot be sent to the server, which needs it: row 0 is an object of type \
 object, which JSON cannot represent
     """
-    parts = [f'"completions": {_as_json("completions", completions)}']
-    sent: list[str] = []
+    parts = [b'"completions": ' + _as_json("completions", completions)]
+    sent: list[bytes] = []
     for name in _names(recipe, columns, only):
         if name in recipe.needs:
             same_length(completions, **{name: columns[name]})
         elif not _is_column(columns[name], len(completions)) and name not in _SHORTER:
             continue
         try:
-            sent.append(f"{json.dumps(name)}: {_as_json(name, columns[name])}")
+            sent.append(json.dumps(name).encode() + b": " + _as_json(name, columns[name]))
         except TypeError:
             if name in recipe.needs:
                 raise
-    parts.append(f'"columns": {{{", ".join(sent)}}}')
-    parts += [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in options.items()]
-    return f"{{{', '.join(parts)}}}".encode()
+    parts.append(b'"columns": {' + b", ".join(sent) + b"}")
+    parts += [json.dumps({name: value}).encode()[1:-1] for name, value in options.items()]
+    return b"{" + b", ".join(parts) + b"}"
 
 
 def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
@@ -96,10 +100,14 @@ def _is_column(column: Any, rows: int) -> bool:
     return (is_listed or getattr(column, "ndim", 2) == 1) and len(column) == rows
 
 
-def _as_json(name: str, column: Sequence[Any]) -> str:
+def _as_json(name: str, column: Sequence[Any]) -> bytes:
     plain = _SHORTER.get(name, _plain)
+    rows = list(rows_in(column, name))
+    # Texts and messages are written fast. A surrogate is not UTF-8: Python's own JSON escapes it.
+    with suppress(msgspec.ValidationError, TypeError, UnicodeEncodeError):
+        return msgspec.json.encode(msgspec.convert(rows, Texts))
     try:
-        return json.dumps(list(rows_in(column, name)), default=plain)
+        return json.dumps(rows, default=plain).encode()
     except (TypeError, ValueError, RecursionError):
         row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one, plain))
         raise TypeError(
@@ -129,6 +137,18 @@ def _size(value: Any) -> Any:
 
 
 _SHORTER = {"image": _size, "images": _size, "image_path": _size, "image_grid_thw": _plain}
+
+
+def read_answer(content: bytes) -> Any:
+    r"""What an answer of the server's says.
+
+    >>> read_answer(b'{"total": 1.0}'), read_answer(b'"half a pair: \\ud800"')
+    ({'total': 1.0}, 'half a pair: \ud800')
+    """
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:  # strict JSON has no half of a surrogate pair
+        return json.loads(content)
 
 
 def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:
@@ -209,6 +229,8 @@ def log_total(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns)
     (1.0, 0.0)
     """
     log_metric = columns.get("log_metric")
+    if not callable(log_metric):
+        return
     log_means(recipe.name, components_of(recipe, answer), log_metric)
     log_statuses(recipe.name, [row["status"] for row in answer["rows"]], log_metric)
 

@@ -5,7 +5,6 @@ A step yields a `Request`, and is sent the reply or the error that came instead;
 event loop.
 """
 
-import json
 import os
 import random
 import time
@@ -22,6 +21,7 @@ from plaudit.client._payload import (
     log_total,
     logs_wanted,
     number,
+    read_answer,
     replay,
     rows_of,
     totals_of,
@@ -149,7 +149,7 @@ class Server:
             assert reply is not None
             outcome = attempts.outcome(reply)
             if isinstance(outcome, httpx.Response):
-                return json.loads(outcome.content)
+                return read_answer(outcome.content)
             yield outcome
 
 

@@ -10,8 +10,10 @@ The OpenAPI document is made of these types.
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import lru_cache
 from importlib.metadata import version
 from math import isfinite
+from operator import attrgetter
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
@@ -73,6 +75,7 @@ ALWAYS = ("value", "status")
 UNLESS_DEFAULT = {
     field.name: field.default for field in fields(Score) if field.name not in (*ALWAYS, *REASONS)
 }
+_other_fields = attrgetter(*UNLESS_DEFAULT)
 ABOUT = {
     "value": "null: the row is skipped",
     "right": "whether it is right, where the reward can say so",
@@ -197,11 +200,14 @@ def row_of(score: RowScore, reasons: bool) -> ScoredRow:
 
 def _component(score: Score, reasons: bool) -> dict[str, Any]:
     """The value, the status, the reasons, and whatever else differs from its default."""
-    answered: dict[str, Any] = {"value": json_number(score.value), "status": str(score.status)}
-    if reasons:
-        answered |= {name: getattr(score, name) for name in REASONS}
-    for name, default in UNLESS_DEFAULT.items():
-        found = getattr(score, name)
+    found = _without_reasons(score.value, score.status, *_other_fields(score))
+    return {**found, **{name: getattr(score, name) for name in REASONS}} if reasons else found
+
+
+@lru_cache(1024, typed=True)  # a batch has few different ones
+def _without_reasons(value: float | None, status: str, *others: Any) -> dict[str, Any]:
+    answered = {"value": json_number(value), "status": str(status)}
+    for (name, default), found in zip(UNLESS_DEFAULT.items(), others, strict=True):
         if found != default:
             answered[name] = json_number(found) if isinstance(found, float) else found
     return answered

@@ -36,8 +36,8 @@ T = TypeVar("T")
 Body = Mapping[str, Any]
 LONGEST = 1_000  # characters of an error message
 # What is larger is read and written in a thread, so that the server's loop stays free.
-FEW_BYTES = 16 << 10
-FEW_ROWS = 16
+FEW_BYTES = 512 << 10  # which takes about a millisecond, and a thread a quarter of one
+FEW_ROWS = 512
 RETRY_AFTER = 1.0  # seconds after which a judge that cannot start is asked to start again
 
 
