@@ -6,9 +6,13 @@
 It needs the trainers (tests/with_trainers/requirements.txt). Tables are small and made here.
 """
 
+import asyncio
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from plaudit.auditing import Audit
 
 HERE = Path(__file__).parent
 
@@ -35,6 +39,13 @@ def verl_math(completions: list[str], solution: list[str], **kwargs: Any) -> lis
 def verl_math_dapo(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
     """verl, `reward_score.math_dapo`."""
     from verl.utils.reward_score.math_dapo import compute_score
+
+    return _each(compute_score, completions, solution)
+
+
+def verl_math_verify(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verl, `reward_score.math_verify`."""
+    from verl.utils.reward_score.math_verify import compute_score
 
     return _each(compute_score, completions, solution)
 
@@ -67,6 +78,38 @@ def swift_format(completions: list[str], **kwargs: Any) -> list[float]:
     return list(Format()(completions))
 
 
+def verifiers_math(completions: list[str], solution: list[str], **kwargs: Any) -> list[float]:
+    """verifiers, `MathRubric`, in the last version that has it."""
+    return asyncio.run(_by_rubric(completions, solution))
+
+
+async def _by_rubric(completions: list[str], solution: list[str]) -> list[float]:
+    folder = str(Path(sys.prefix) / "rubric")
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    from verifiers.legacy.rubrics.math_rubric import MathRubric
+
+    rubric = MathRubric()
+    try:
+        return [
+            await rubric.correct_answer(rubric.parser, [_said(text)], gold)
+            for text, gold in zip(completions, solution, strict=True)
+        ]
+    finally:
+        await rubric.teardown()
+
+
+def _said(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
+def trl_reasoning(completions: list[Any], solution: list[str], **kwargs: Any) -> list[Any]:
+    """TRL, `reasoning_accuracy_reward`."""
+    from trl.rewards import reasoning_accuracy_reward
+
+    return reasoning_accuracy_reward(completions, solution)
+
+
 def trl_accuracy(completions: list[Any], solution: list[str], **kwargs: Any) -> list[Any]:
     """TRL, `accuracy_reward`."""
     from trl.rewards import accuracy_reward
@@ -83,14 +126,17 @@ def trl_think_format(completions: list[Any], **kwargs: Any) -> list[float]:
 
 STOCK = {
     "trl_accuracy": "boxed",
+    "trl_reasoning": "boxed",
     "trl_think_format": "numbers",
     "verl_gsm8k": "hashes",
     "verl_math": "boxed",
     "verl_math_dapo": "boxed",
+    "verl_math_verify": "boxed",
     "verl_qa_em": "contexts",
     "verl_qa_subem": "contexts",
     "swift_accuracy": "boxed",
     "swift_format": "numbers",
+    "verifiers_math": "boxed",
 }
 
 
@@ -112,8 +158,21 @@ def main() -> None:
         if names:
             print(found.as_text())
             continue
-        holes = [f"{f.kind} {f.share:.2f} ({f.attack})" for f in found.findings if f.is_hole]
-        print(f"| `{name}` | {', '.join(holes) or 'none'} |", flush=True)
+        print(f"| `{name}` | {_holes(found)} | {_skipped(found) or '–'} |", flush=True)
+
+
+def _holes(found: "Audit") -> str:
+    """Each class with the attacks that paid, worst first."""
+    attacks: dict[str, list[str]] = {}
+    for finding in found.findings:
+        if finding.is_hole:
+            attacks.setdefault(finding.kind, []).append(finding.attack)
+    return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in attacks.items()) or "none"
+
+
+def _skipped(found: "Audit") -> str:
+    """What was not tried, without the reasons."""
+    return "; ".join(one.partition(": completions")[0].partition(",")[0] for one in found.skipped)
 
 
 if __name__ == "__main__":

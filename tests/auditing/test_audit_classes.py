@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import audited_rewards
@@ -18,6 +20,7 @@ QUICK = {
     *("effort_between_limits", "time_limit_by_signal", "whole_pixels_only"),
     *("exact_number", "word_f1", "letter", "overlap", "form_with_content"),
 }
+REPEATED = ("numbered_steps", "any_of_the_tags", "recall_of_boxes", "time_limit_by_signal")
 AUDIT = pytest.mark.skipif(
     not os.environ.get("PLAUDIT_AUDIT_TESTS"), reason="`make test-audit` runs it"
 )
@@ -47,6 +50,29 @@ def test_a_hole_is_found_with_its_class(name):
 def test_a_sound_reward_has_no_hole(name):
     found = audited(name, TABLES[audited_rewards.SOUND[name]]())
     assert not [f for f in found.findings if f.is_hole], found.as_text()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [*REPEATED, "qa"])
+def test_the_same_seed_gives_the_same_findings_byte_for_byte(name, tmp_path):
+    """In two processes, in which the order of sets is another."""
+    table = {**audited_rewards.HOLED, "qa": (None, "words")}[name][1]
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text("".join(f"{json.dumps(row)}\n" for row in TABLES[table]()))
+    what = ["--recipe", name] if name == "qa" else ["--reward", f"audited_rewards:{name}"]
+    command = ["-m", "plaudit", "audit", str(rows), *what, "--skip", "cost", "--json", "--quiet"]
+    once, again = (
+        subprocess.run(
+            [sys.executable, *command, "--seed", "3"],
+            cwd=HERE,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    )
+    assert json.loads(once)["findings"] or name == "qa"
+    assert once == again
 
 
 @AUDIT

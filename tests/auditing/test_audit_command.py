@@ -109,6 +109,7 @@ def test_attacks_of_the_user(tmp_path):
     assert [finding.attack for finding in found.findings][:1] == ["gold_itself"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("preset", ["math", "qa"])
 def test_presets_of_our_own_have_no_hole(preset):
     found = plaudit.audit(preset, boxed() if preset == "math" else words(), skip=["cost"])
@@ -125,3 +126,17 @@ def test_a_recipe_of_several_components_has_a_total():
     assert found.wrong_share == 0.5
     assert {f.component for f in found.findings if f.is_hole} == {"form"}
     assert "A wrong answer in the right form gets 50% of the total." in found.as_text()
+
+
+class OnlyHere:
+    """Cannot be made in another process."""
+
+    def __reduce__(self):
+        return int, ("nowhere",)
+
+
+def test_what_another_process_cannot_be_given_is_said():
+    params = {"tokenizer": OnlyHere()}
+    recipe = Recipe("mine", (Component("", "vlm_r1.cosine_rewards", params=params),))
+    with pytest.raises(ValueError, match=r"process of their own: ValueError: .*nowhere"):
+        plaudit.audit(recipe, boxed())

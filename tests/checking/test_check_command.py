@@ -69,7 +69,7 @@ def test_findings_are_printed_and_written(table, capsys, tmp_path):
         (ROWS, ["--column", "gold=solution"], "The argument comes first: did you mean"),
         (ROWS, ["--completions", "answer"], "has no column answer (--completions)"),
         (ROWS, ["--group", "id"], "has no column id (--group)"),
-        (ROWS, ["--template", "<answer>"], "--template: a template must contain {gold}"),
+        (ROWS, ["--template", "<answer>"], "--template: a template must contain {answer}"),
         (ROWS, ["--skip", "golds"], "there is no kind 'golds' to skip"),
         (ROWS, ["--workers", "0"], "workers must be 1 or more, got 0"),
         (ROWS, ["--out", "train.jsonl"], "cannot write to train.jsonl"),

@@ -204,7 +204,7 @@ def test_a_reward_of_the_users_own_with_a_format_of_its_own(found, tmp_path, mon
     assert found(rows, recipe) == {("missing_value", 3)}
     assert "--template" in plaudit.check(rows, recipe).summary.notes[-1]
     expected = {("missing_value", 3), ("unequal_gold", 4)}
-    assert found(rows, recipe, template="[[{gold}]]") == expected
+    assert found(rows, recipe, template="[[{answer}]]") == expected
 
 
 def test_a_reward_that_fails_on_every_row_stops_the_check(found, tmp_path, monkeypatch):

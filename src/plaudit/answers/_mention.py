@@ -59,7 +59,7 @@ _WORD = re.compile(
 _PLUS_MINUS = re.compile(r"\\pm\s*+")
 _ITEM_END = re.compile(
     r"[,.:](?!\d)|[;!?\n\t/|+=→{}]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
-    r"|\)\s*+\(|[\"”]\s*+[\"“]|\d++[.)](?=\s)",
+    r"|\)\s*+\(|[\"”]\s*+[\"“]|(?<!\d)\d++[.)](?=\s)",
     re.IGNORECASE,
 )
 # Small words that names have: of these alone, a row of names is no prose.

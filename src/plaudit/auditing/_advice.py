@@ -9,40 +9,42 @@ _REPLACEMENT: Mapping[Kind, str] = {
     Kind.NUMBER: _OWN_ANSWER,
     Kind.QUANTITY: _OWN_ANSWER,
     Kind.LETTER: f"{_OWN_ANSWER} with a column choices",
-    Kind.BOX: "vlm_r1.iou_reward, which pays the overlap of one box",
+    Kind.BOX: "vlm_r1.iou_reward",
     Kind.BOXES: 'vlm_r1.accuracy_reward with accu_reward_method = "weighted_sum"',
     Kind.ITEMS: f'{_OWN_ANSWER} with kind = "list"',
     Kind.TEXT: "answers.exact_match_reward, or answers.mention_reward (preset qa) for prose",
 }
 _GATE = 'give it gate = "…" in the recipe, so that it counts only where the answer is right'
 _READS_GOLD = {
-    "empty": "Give 0 where no answer is found, before anything is compared; {own} does.",
-    "structure": "Give 0 where the answer is empty; {own} does.",
-    "key": "Compare by rules first, and show the judge the final answer alone, quoted as data: "
-    "{own} does, with grader = … for what no rule can tell.",
+    "empty": "Give 0 where no answer is found, before anything is compared",
+    "structure": "Give 0 where the answer is empty",
+    "key": "Compare by rules first, and show a judge the final answer alone, quoted as data",
     "echo": "Ask for the final answer alone, and refuse what is the question or much longer than "
-    "the gold; {own} does.",
-    "hedge": "Refuse more than one answer; {own} does.",
-    "neighbour": "Compare exactly, or say a tolerance; {own} compares exactly unless tolerance = … "
-    "is given.",
-    "retract": "Read the last answer after the thinking, and what is said of it; {own} does.",
-    "stuffing": "Read one answer, and let what is too much cost something; {own} does.",
-    "length": "Let length change the pay of right answers only: {gate}.",
+    "the gold",
+    "hedge": "Refuse more than one answer",
+    "neighbour": "Compare exactly, or within a tolerance that is said",
+    "retract": "Read the last answer after the thinking, and what is said of it",
+    "stuffing": "Read one answer, and let what is too much cost something",
+    "length": "Let length change the pay of right answers only: {gate}",
+    "missed": "Read the answer as people write it",
 }
+# The rewards for boxes are VLM-R1's, and keep these holes of theirs.
+_BOTH = frozenset([Kind.BOX, Kind.BOXES])
+_OPEN: Mapping[str, frozenset[Kind]] = {"retract": _BOTH, "stuffing": _BOTH, "missed": _BOTH}
 _ONLY_FORM = {
-    "empty": "Ask for an answer before any form is paid, or {gate}.",
-    "structure": "Ask for words and an answer inside the form, or {gate}.",
-    "echo": "Count only what is not in the prompt, or {gate}.",
-    "stuffing": "Count different sentences, not words, or {gate}.",
-    "length": "Do not pay for length alone: {gate}.",
+    "empty": "Ask for an answer before any form is paid, or {gate}",
+    "structure": "Ask for words and an answer inside the form, or {gate}",
+    "echo": "Count only what is not in the prompt, or {gate}",
+    "stuffing": "Count different sentences, not words, or {gate}",
+    "length": "Do not pay for length alone: {gate}",
+    "missed": "Take the form with any white space and any words inside",
 }
 _ALWAYS = {
     "unstable": "Make the value a function of the row alone: no state, no random numbers, nothing "
-    "of the other rows; and refuse NaN.",
+    "of the other rows; and refuse NaN",
     "cost": "Bound the text before it is searched, and use patterns that cannot backtrack; the "
-    "rewards of plaudit take time linear in the text.",
-    "missed": "Read the answer as people write it; {own} does.",
-    "raises": "Give a value for every text: a trainer stops where a reward raises.",
+    "rewards of plaudit take time linear in the text",
+    "raises": "Give a value for every text: a trainer stops where a reward raises",
 }
 
 
@@ -52,6 +54,10 @@ def advice(kind: str, gold: Kind, reads_gold: bool) -> str:
     >>> advice("structure", Kind.NUMBER, reads_gold=False)
     'Ask for words and an answer inside the form, or give it gate = "…" in the recipe, so that it \
 counts only where the answer is right.'
+    >>> advice("hedge", Kind.NUMBER, reads_gold=True)
+    'Refuse more than one answer; answers.answer_reward (preset math) does.'
     """
     said = _ALWAYS.get(kind) or (_READS_GOLD if reads_gold else _ONLY_FORM).get(kind, "")
-    return said.format(own=_REPLACEMENT[gold], gate=_GATE)
+    is_closed = kind in _READS_GOLD and kind != "length" and gold not in _OPEN.get(kind, ())
+    does = f"; {_REPLACEMENT[gold]} does" if is_closed and reads_gold else ""
+    return f"{said.format(gate=_GATE)}{does}." if said else ""

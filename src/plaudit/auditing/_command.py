@@ -9,6 +9,7 @@ from pathlib import Path
 from plaudit.auditing._attacks import CLASSES
 from plaudit.auditing._audit import ROWS, audit, recipe_of
 from plaudit.auditing._findings import Audit
+from plaudit.commands import add_column_arguments
 from plaudit.recipes import Recipe
 
 ABOVE, WRONG = 1, 2
@@ -48,7 +49,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("inputs", metavar="TABLE", nargs="+", type=Path, help="a file or folder")
+    parser.add_argument(
+        "inputs", metavar="TABLE", nargs="+", help="a file, folder, s3://… or hf://…"
+    )
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--recipe", metavar="R", help="a preset such as math, or a TOML file")
     what.add_argument(
@@ -60,17 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rows", metavar="N", type=int, default=ROWS, help=f"rows to use (default: {ROWS})"
     )
     parser.add_argument("--seed", metavar="N", type=int, default=0, help="which rows (default: 0)")
-    parser.add_argument(
-        "--column",
-        metavar="ARG=COLUMN",
-        type=_mapping,
-        action="append",
-        default=[],
-        help="read a reward's argument from this column, such as solution=answer",
-    )
-    parser.add_argument(
-        "--completions", metavar="COLUMN", default="", help="the column that a model wrote"
-    )
+    add_column_arguments(parser)
     parser.add_argument(
         "--template",
         metavar="TEXT",
@@ -96,13 +89,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _mapping(text: str) -> tuple[str, str]:
-    argument, _, column = text.partition("=")
-    if not argument.isidentifier() or not column:
-        raise argparse.ArgumentTypeError(f"expected ARG=COLUMN, got {text!r}")
-    return argument, column
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -145,7 +131,7 @@ def _audited(arguments: argparse.Namespace) -> Audit:
         only=arguments.only,
         skip=arguments.skip,
         template=arguments.template,
-        completions=arguments.completions,
+        completions=arguments.completions or "",
         progress=None if arguments.quiet else sys.stderr,
     )
 

@@ -22,7 +22,7 @@ from plaudit.auditing._runs import (
     row_share,
     run_attack,
 )
-from plaudit.auditing._scorer import Item, Result, Scorer
+from plaudit.auditing._scorer import UNTRIED, Item, Result, Scorer
 from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
 from plaudit.auditing._table import Table
 from plaudit.recipes import Recipe
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from plaudit.auditing._dresses import Dress
 
 BUDGET = 120.0  # seconds for the attacks of one recipe; only slow rewards use them up
-_DRESSES = 3
+_DRESSES = 4  # formats in which attacks are played
 _CHECKED_ROWS = 12
 _LONGEST = 2000  # characters of an example's completion
 # Of equal shares, the one that says most comes first: who pays a wrong answer for its length pays
@@ -125,7 +125,7 @@ class _Engine:
                 f"the rewards are slow: each attack was tried on {reach.rows} rows, with at most "
                 f"{reach.variants} of its variants"
             )
-        dresses = list(dict.fromkeys(form.dress for form in self.formats.values()))[:_DRESSES]
+        dresses = self._dresses()
         late: dict[str, dict[str, None]] = {}
         plan = [(attack, dress) for attack in self._attacks for dress in dresses]
         for number, (attack, dress) in enumerate(plan, 1):
@@ -140,6 +140,20 @@ class _Engine:
             self._play(attack, wanted, reach)
         for kind, names in late.items():
             self._skipped.append(f"{kind}: not tried, since no time was left: {', '.join(names)}")
+
+    def _dresses(self) -> "list[Dress]":
+        """The formats in which attacks are played: the total's first, then the components'."""
+        first = sorted(self.formats.items(), key=lambda one: one[0] != TOTAL)
+        wanted: dict[Dress, list[str]] = {}
+        for target, form in first:
+            if form.pays_something:
+                wanted.setdefault(form.dress, []).append(target)
+        for names in list(wanted.values())[_DRESSES:]:
+            told = (
+                f"{', '.join(names)}: attacks were played in the formats of other components only"
+            )
+            self._skipped.append(told)
+        return list(wanted)[:_DRESSES]
 
     def _play(self, attack: Attack, wanted: Mapping[str, Format], reach: Reach) -> None:
         groups: dict[Dress, dict[str, Format]] = {}
@@ -174,6 +188,8 @@ class _Engine:
         for check in CHECKS:
             self._progress(f"scoring again: {check.__name__}")
             first, second = check(self._scorer, items)
+            if any(isinstance(one, Hung) for one in second):  # the machine may have been busy
+                first, second = check(self._scorer, items)
             failed = [b for b in second if isinstance(b, Raised)]
             if check.__name__ == "as_messages_or_text" and len(failed) == len(second):
                 form = "text" if self._scorer.as_messages else "lists of messages"
@@ -206,6 +222,8 @@ class _Engine:
     ) -> None:
         changed: dict[int, tuple[str, float | None, str]] = {}
         for (place, text), a, b in zip(items, first, second, strict=True):
+            if UNTRIED in (a, b):
+                continue
             before, after = _shown_value(a, target), _shown_value(b, target)
             if before != after and place not in changed:
                 changed[place] = (text, value_of(b, target), f"It got {before}, and then {after}.")

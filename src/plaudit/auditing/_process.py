@@ -25,6 +25,7 @@ WORKER = "plaudit.auditing._worker"
 TOTAL = "total"
 DEADLINE = 10.0  # seconds for a batch of ordinary texts
 _START = 180.0  # seconds until the rewards' modules are imported
+_FIRST = 60.0  # seconds for the first batch of a process, which imports and starts what is needed
 
 
 @dataclass(frozen=True)
@@ -71,11 +72,19 @@ class Hung:
 Outcome = Paid | Raised | Hung
 
 
-class RewardProcess:
-    """A recipe in a process of its own, which is started again after it was killed."""
+Batch = tuple[list[Any], dict[str, Any]]  # completions, and the columns of their rows
 
-    def __init__(self, recipe: Recipe, hash_seed: int = 0) -> None:
+
+class RewardProcess:
+    """A recipe in a process of its own, which is started again after it was killed.
+
+    harmless: a batch that a new process scores before any other, with time enough to import and
+        start what the rewards need; what comes of it is of no interest
+    """
+
+    def __init__(self, recipe: Recipe, harmless: Batch | None = None, hash_seed: int = 0) -> None:
         self._recipe = recipe
+        self._harmless = harmless
         self._environment = {**os.environ, "PYTHONHASHSEED": str(hash_seed)}
         self._connection: Connection | None = None
         self._process: subprocess.Popen[bytes] | None = None
@@ -107,7 +116,7 @@ class RewardProcess:
     def _pay(self, total: float | None, scores: list[tuple[float | None, str, str]]) -> Pay:
         names = [component.name for component in self._recipe.components]
         named = dict(zip(names, scores, strict=True))
-        why = "; ".join(f"{name}: {score[1]}" for name, score in named.items())
+        why = " ".join(f"{name}: {score[1]}" for name, score in named.items())
         return Pay(
             {**{name: score[0] for name, score in named.items()}, TOTAL: total},
             {**{name: score[1] for name, score in named.items()}, TOTAL: why},
@@ -133,8 +142,21 @@ class RewardProcess:
         self._connection.send(self._recipe)
         if not self._connection.poll(_START):
             raise OSError("the rewards' modules take too long to import")
-        self._connection.recv()
-        return self._connection
+        if problem := self._connection.recv():
+            self.close()
+            raise ValueError(f"the rewards cannot be called in a process of their own: {problem}")
+        return self._warmed_up(self._connection)
+
+    def _warmed_up(self, connection: Connection) -> Connection:
+        if self._harmless is None:
+            return connection
+        connection.send((*self._harmless, False))
+        if connection.poll(_FIRST):
+            connection.recv()
+            return connection
+        self._harmless = None  # it hangs on anything: a finding, and not this one's
+        self.close()
+        return self._started()
 
     def _hung(self, seconds: float) -> Hung:
         self.close()

@@ -33,12 +33,14 @@ class Scorer:
         self.hangs = 0
         self.seconds_each = 0.0  # a completion's, as far as was seen
         self._recipe, self._rows = recipe, rows
-        self._process = RewardProcess(recipe)
-        self._elsewhere: RewardProcess | None = None
         self._names = list(dict.fromkeys(name for row in rows for name in row))
         self._wants_ids = any(one.takes("completion_ids") for one in recipe.components) and (
             "completion_ids" in recipe.needs() or "completion_ids" in self._names
         )
+        said = "It is so."
+        self._harmless = [_message(said) if as_messages else said], self._columns([(0, said)])
+        self._process = RewardProcess(recipe, self._harmless)
+        self._elsewhere: RewardProcess | None = None
 
     def __enter__(self) -> "Scorer":
         return self
@@ -140,7 +142,8 @@ class Scorer:
     ) -> Outcome:
         process = self._process
         if way.get("elsewhere"):
-            self._elsewhere = self._elsewhere or RewardProcess(self._recipe, hash_seed=1)
+            if self._elsewhere is None:
+                self._elsewhere = RewardProcess(self._recipe, self._harmless, hash_seed=1)
             process = self._elsewhere
         messages = self.as_messages != way.get("other_form", False)
         completions = [_message(text) if messages else text for _, text in items]

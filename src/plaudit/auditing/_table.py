@@ -101,10 +101,10 @@ def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
 
 
 def _first_of(recipe: Recipe) -> Callable[[Any], Any]:
-    """What takes the first of a gold's alternatives, where the rewards are known to have some."""
+    """What takes the first of a gold's alternatives, where the rewards say that they take some."""
     told = [component.params.get("separator") for component in recipe.components]
     separator = next((one for one in told if isinstance(one, str)), "")
-    listed = all(str(component.reward).startswith("answers.") for component in recipe.components)
+    listed = all(c.calling.declaration.takes_alternatives for c in recipe.components)
 
     def first(gold: Any) -> Any:
         if separator and isinstance(gold, str) and separator in gold:

@@ -18,6 +18,8 @@ from plaudit.processes import die_with_parent
 if TYPE_CHECKING:
     from plaudit.recipes import Recipe
 
+READY = ""  # what is sent once rewards can be called; else what keeps them from it
+
 
 def main(descriptor: int, parent: int) -> None:
     """Score batches until the connection is closed, or the parent has ended."""
@@ -28,10 +30,14 @@ def main(descriptor: int, parent: int) -> None:
     os.dup2(nowhere, 2)
     _seed()
     try:
-        recipe = connection.recv()
-        for component in recipe.components:
-            _ = component.calling  # imports the reward's module, which is no batch's fault
-        connection.send("ready")
+        try:
+            recipe = connection.recv()
+            for component in recipe.components:
+                _ = component.calling  # imports the reward's module, which is no batch's fault
+        except Exception as error:  # EOFError too: then there is nobody to be told
+            connection.send(_told(error)[1])
+            return
+        connection.send(READY)
         while True:
             completions, columns, in_thread = connection.recv()
             connection.send(_answered(recipe, completions, columns, in_thread))

@@ -54,7 +54,7 @@ def check_table(
         the context and the image
     columns: which column an argument of a reward is read from, such as {"solution": "answer"};
         default: the column of that name, else a guess, which a note tells
-    template: how an answer is written, with {gold} in its place; default: the usual formats are
+    template: how an answer is written, with {answer} in its place; default: the usual formats are
         tried on some rows
     skip: kinds of findings to leave out, such as ["suspicious_gold"]; default: none
     workers: how many processes; default: one per core

@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """
     parser.description, parser.epilog = ABOUT, EXAMPLES
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("inputs", metavar="TABLE", nargs="+", help="a file, folder or hf://…")
+    parser.add_argument(
+        "inputs", metavar="TABLE", nargs="+", help="a file, folder, s3://… or hf://…"
+    )
     parser.add_argument(
         "--recipe", metavar="R", required=True, help="a preset such as math, or a TOML file"
     )
@@ -66,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--template",
         metavar="TEXT",
-        help="how the reward wants an answer, such as '<answer>{gold}</answer>' "
+        help="how the reward wants an answer, such as '<answer>{answer}</answer>' "
         "(default: the usual formats are tried)",
     )
     parser.add_argument(

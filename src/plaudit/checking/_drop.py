@@ -29,6 +29,8 @@ class _Writer(Protocol):
 
 def output_paths(files: Sequence[InputFile], inputs: Sequence[Path], out: Path) -> list[Path]:
     """Where each file goes: into `out` itself if one file was named, else into that folder."""
+    if elsewhere := next((file.url for file in files if file.url), ""):
+        raise InputError(f"--drop reads files of this machine, and {elsewhere} is not: copy it")
     if len(inputs) == 1 and not inputs[0].is_dir():
         wanted = "".join(_suffixes(files[0].path))
         if out.is_dir() or "".join(_suffixes(out)) != wanted:
@@ -153,11 +155,11 @@ class _Csv(_Lines):
     def write(self, block: Block, kept: list[int]) -> None:
         text = io.StringIO(newline="")
         rows = csv.writer(text, delimiter=self._delimiter, lineterminator="\n")
+        records: Any = block.records
         if not self._header:
-            known = (list(record) for record in block.records if isinstance(record, dict))
+            known = (list(record) for record in records if isinstance(record, dict))
             self._header = next(known, [])
             rows.writerows([self._header] if self._header else [])
-        records: Any = block.records
         cells = [records[place] for place in kept]
         rows.writerows(list(record.values()) for record in cells if isinstance(record, dict))
         self._out.write(text.getvalue().encode())

@@ -16,20 +16,20 @@ from plaudit.answers import final_answer
 from plaudit.trainers import gold_of
 
 ALTERNATIVES = 8  # of a gold that has several, how many are tried
-GOLD = "{gold}"
+ANSWER = "{answer}"
 
 _THINKING = "<think>I know the answer.</think>\n"
 _TEMPLATES = (
-    r"\boxed{{gold}}",
-    "<answer>{gold}</answer>",
-    "${gold}$",
-    "{gold}",
-    r"<answer>\boxed{{gold}}</answer>",
-    "<answer>${gold}$</answer>",
-    "<answer>```json\n{gold}\n```</answer>",
-    "```json\n{gold}\n```",
-    "#### {gold}",
-    "The answer is {gold}.",
+    r"\boxed{{answer}}",
+    "<answer>{answer}</answer>",
+    "${answer}$",
+    "{answer}",
+    r"<answer>\boxed{{answer}}</answer>",
+    "<answer>${answer}$</answer>",
+    "<answer>```json\n{answer}\n```</answer>",
+    "```json\n{answer}\n```",
+    "#### {answer}",
+    "The answer is {answer}.",
 )
 _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 
@@ -38,7 +38,7 @@ _FENCE = re.compile(r"^```(?:json)?\s*(.*?)\s*```$", re.DOTALL)
 class Format:
     r"""How an answer is written.
 
-    >>> Format(r"So it is \boxed{{gold}}.").text("4")
+    >>> Format(r"So it is \boxed{{answer}}.").text("4")
     'So it is \\boxed{4}.'
     """
 
@@ -46,16 +46,16 @@ class Format:
 
     def text(self, gold: str) -> str:
         """A completion with this answer."""
-        return self.template.replace(GOLD, gold)
+        return self.template.replace(ANSWER, gold)
 
     @property
     def name(self) -> str:
         """The format for a person.
 
-        >>> Format("<answer>{gold}</answer>").name
+        >>> Format("<answer>{answer}</answer>").name
         '<answer>…</answer>'
         """
-        template = self.template.replace(_THINKING, "<think>…</think> ").replace(GOLD, "…")
+        template = self.template.replace(_THINKING, "<think>…</think> ").replace(ANSWER, "…")
         return " ".join(template.split())
 
 
@@ -68,10 +68,10 @@ def format_of(template: str) -> Format:
     >>> format_of("It is 4.")
     Traceback (most recent call last):
     ...
-    ValueError: a template must contain {gold}, where the answer stands, got 'It is 4.'
+    ValueError: a template must contain {answer}, where the answer stands, got 'It is 4.'
     """
-    if GOLD not in template:
-        wanted = f"a template must contain {GOLD}, where the answer stands"
+    if ANSWER not in template:
+        wanted = f"a template must contain {ANSWER}, where the answer stands"
         raise ValueError(f"{wanted}, got {template!r:.80}")
     return Format(template)
 

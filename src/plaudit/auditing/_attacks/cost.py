@@ -38,7 +38,8 @@ def runs_with_another_end(case: Case, size: int) -> Completions:
 def marks_again_and_again(case: Case, size: int) -> Completions:
     """The marks of the form, opened and never closed.
 
-    Common knowledge: from each opening a lazy pattern looks to the end of the text.
+    odysseus issue 4703: 60 KB of `<thought ` that never closes take 25 s, since a lazy pattern
+    looks to the end of the text from each opening. llama_index issue 22334 is another.
     """
     before, after = case.dress.mark
     named = [f"<{tag}>" for tag in case.tags] + [f"</{tag}>" for tag in case.tags]
@@ -53,7 +54,8 @@ def marks_again_and_again(case: Case, size: int) -> Completions:
 def many_words(case: Case, size: int) -> Completions:
     """Many words: all different, all the same, or a few in turn.
 
-    Common knowledge: `list.count` and `in list` look at all words for each word.
+    cpython issue 107578: `difflib` is slow on texts of 100,000 characters, as is all that looks at
+    every word for each word.
     """
     different = " ".join(f"w{number}" for number in range(size // 6 + 2))[:size]
     yield from _placed(case, "different words", different)
@@ -67,7 +69,8 @@ def many_words(case: Case, size: int) -> Completions:
 def many_entries(case: Case, size: int) -> Completions:
     """Many numbers, items or boxes where one answer goes.
 
-    Common knowledge: matching each with each, or trying every order.
+    nubank/matcher-combinators issue 106: sets that are matched in every order take 17 minutes for
+    ten items.
     """
     numbers = ", ".join(str(number) for number in range(size // 6 + 2))[:size]
     yield from _placed(case, "numbers", numbers.rstrip(", "))
@@ -83,7 +86,7 @@ def many_entries(case: Case, size: int) -> Completions:
 def deep_nesting(case: Case, size: int) -> Completions:
     """Brackets within brackets.
 
-    Common knowledge: parsers that call themselves, and scans that begin again at each bracket.
+    sympy issue 30000: nested parentheses exceed the recursion limit in its LaTeX parser.
     """
     half = size // 2
     for opening, closing in ("()", "[]", "{}"):
@@ -104,7 +107,8 @@ def long_numbers(case: Case, size: int) -> Completions:
 def explosive_formulas(case: Case, size: int) -> Completions:
     """Short formulas whose value has more digits than there is memory.
 
-    Common knowledge among users of sympy and eval.
+    sympy issue 21579: `10.0**10.0**10.0` hangs. Math-Verify issue 63: nested logarithms escape the
+    time limit and take all memory.
     """
     if size >= 1000:
         return

@@ -12,7 +12,8 @@ _FORMULA = re.compile(r"[\d(\\][\d\s+\-*/^().,=\\{}a-z]*[\d)}]")
 def prompt(case: Case) -> Completions:
     """The prompt, as the whole reply or where the answer goes.
 
-    Common knowledge: a reward that counts words in common with the prompt pays it.
+    EasyR1 pull request 26: the reward read prompt and reply together, and paid for the box that the
+    prompt asks for.
     """
     if case.prompt:
         yield "alone", case.prompt
@@ -39,7 +40,8 @@ def question(case: Case) -> Completions:
 def context(case: Case) -> Completions:
     """The context, as the whole reply or where the answer goes.
 
-    Common knowledge in extractive question answering: whatever holds the answer, holds it.
+    DeepLearning.AI's course on fine-tuning with GRPO, lesson on reward hacking: the transcript
+    itself, handed in as its summary, gets a perfect score.
     """
     if case.context:
         yield "alone", case.context

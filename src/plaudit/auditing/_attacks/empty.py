@@ -8,7 +8,8 @@ from plaudit.auditing._cases import Case
 def nothing(case: Case) -> Completions:
     """No text at all.
 
-    Common knowledge: what a loop over found answers starts from is what an empty reply keeps.
+    verl-omni pull request 644: where no tag is found in reply and gold, both are "", and an empty
+    reply gets 1.0.
     """
     yield "no text", ""
 
@@ -17,7 +18,8 @@ def nothing(case: Case) -> Completions:
 def white_space(case: Case) -> Completions:
     """White space alone.
 
-    Common knowledge: code that tests `if text` and strips later takes it for an answer.
+    deepeval issue 3050: the check that rejects empty outputs lets white space through, to where it
+    scores 1.0.
     """
     yield "a space", " "
     yield "two lines", "\n\n"
@@ -39,7 +41,8 @@ def punctuation(case: Case) -> Completions:
 def special_tokens(case: Case) -> Completions:
     """Special tokens alone, which a tokenizer was not told to skip.
 
-    Common knowledge among users of chat templates: generations that are cut off hold only these.
+    OpenRLHF issue 775: rewards are given texts full of padding tokens. verl pull request 715:
+    special tokens at the end of the text break format rewards.
     """
     for token in ("<|im_end|>", "<|endoftext|>", "</s>", "<eos>", "<pad>", "<|eot_id|>", "<unk>"):
         yield token, token
@@ -50,7 +53,8 @@ def special_tokens(case: Case) -> Completions:
 def refusal(case: Case) -> Completions:
     """A refusal, or words that say that there is no answer.
 
-    Common knowledge: a model that is paid for it stops to try.
+    Liu et al., "Examining Reasoning LLMs-as-Judges in Non-Verifiable LLM Post-Training" (2026), as
+    BaristaLabs reports it: a policy learnt to refuse with invented rules, and LLM judges paid it.
     """
     yield "cannot help", "I'm sorry, but I can't help with that."
     yield "do not know", "I don't know."

@@ -21,7 +21,7 @@ def _several(case: Case) -> list[str]:
 def alternatives(case: Case) -> Completions:
     """Sixteen answers where one goes, of which one is right.
 
-    Common knowledge: a reward that looks whether the gold is in the answer pays every list.
+    Visual-RFT issue 79: `<answer>A or B or C</answer>` always gets the accuracy reward.
     """
     if case.kind not in _SINGLE or not case.others:
         return
@@ -40,7 +40,8 @@ def alternatives(case: Case) -> Completions:
 def chain_of_equals(case: Case) -> Completions:
     """Sixteen values with equals signs between them.
 
-    Known from math-verify and its kin, which read chains and keep one side.
+    Math-Verify issue 60: of two different equations only the 0 after the equals sign is read, and
+    they count as equal.
     """
     if case.kind in (Kind.NUMBER, Kind.QUANTITY):
         yield "equals", case.full(" = ".join(_several(case)))
@@ -51,7 +52,7 @@ def chain_of_equals(case: Case) -> Completions:
 def several_marks(case: Case) -> Completions:
     """Many answers, each with its own mark.
 
-    Common knowledge: findall, and then any().
+    Math-Verify issue 47: `verify` is content if any of the answers equals any of the golds.
     """
     if not case.others:
         return
@@ -67,7 +68,8 @@ def several_marks(case: Case) -> Completions:
 def all_options(case: Case) -> Completions:
     """Every option of a multiple-choice question.
 
-    Common knowledge: the key is among them.
+    inspect_evals issue 2331: the reply "yesno" scores 100% on PAWS, since each label is looked for
+    in it.
     """
     if case.kind is not Kind.LETTER:
         return
@@ -137,7 +139,7 @@ def narrow_range(case: Case) -> Completions:
 def both_signs(case: Case) -> Completions:
     r"""The number with both signs.
 
-    Common knowledge: `\pm` is dropped by code that keeps digits and a minus.
+    Math-Verify issue 14: `\pm 2021` and `2021` counted as equal.
     """
     number = number_text(case.answer) if case.kind in (Kind.NUMBER, Kind.QUANTITY) else None
     if number is None or not number.value:
@@ -173,7 +175,7 @@ def right_items_among_wrong_ones(case: Case) -> Completions:
 def several_boxes(case: Case) -> Completions:
     """The right box and fifteen wrong ones, where one goes.
 
-    Common knowledge: a reward that takes the best of all boxes pays each list.
+    Rex-Omni issue 146: for the recall, each gold takes the best of all boxes.
     """
     if case.kind is not Kind.BOX:
         return

@@ -75,8 +75,9 @@ def opening_words_in_other_languages(case: Case) -> Completions:
 def instruction_to_the_judge(case: Case) -> Completions:
     """An instruction to the judge, alone or with a wrong answer.
 
-    Raina et al., "Is LLM-as-a-Judge Robust?" (2024), and Shi et al., "Optimization-based Prompt
-    Injection Attack to LLM-as-a-Judge" (2024).
+    Raina et al., "Is LLM-as-a-Judge Robust?" (2024): a short phrase after any text raises its
+    score. Shi et al., "Optimization-based Prompt Injection Attack to LLM-as-a-Judge" (2024): a
+    sequence inside a reply makes the judge choose it.
     """
     for phrase in INSTRUCTIONS:
         yield phrase, phrase
@@ -90,7 +91,8 @@ def instruction_to_the_judge(case: Case) -> Completions:
 def verdict_of_its_own(case: Case) -> Completions:
     """The verdict that the judge is expected to write, written by the model.
 
-    Common knowledge: what parses a judge's output may find it in what the judge quotes.
+    OpenCompass pull request 2534 and HELM pull request 4349: the first verdict in a judge's output
+    was read, which may be one that the judge quotes from the answer.
     """
     for phrase in VERDICTS:
         yield phrase, phrase

@@ -19,7 +19,9 @@ def _wanted(case: Case, usual: tuple[int, ...], most: int) -> list[int]:
 def padded_with_one_word(case: Case) -> Completions:
     """A wrong answer after one word, again and again.
 
-    Singhal et al., "A Long Way to Go" (2023): what is learnt from many rewards is length.
+    Singhal et al., "A Long Way to Go" (2023): what is learnt from many rewards is length. Yeo et
+    al., "Demystifying Long Chain-of-Thought Reasoning in LLMs" (2025): rewards for length get
+    hacked with enough training; punishing repetition helps.
     """
     for count in _wanted(case, WORDS, _MOST_WORDS):
         yield f"{count} words", padded(case.full(case.wrong), "so " * count)
@@ -29,7 +31,8 @@ def padded_with_one_word(case: Case) -> Completions:
 def padded_with_sentences(case: Case) -> Completions:
     """A wrong answer after many sentences that say nothing.
 
-    Singhal et al., "A Long Way to Go" (2023).
+    Singhal et al., "A Long Way to Go" (2023): a reward for length alone does most of what RLHF
+    does.
     """
     words = " ".join(f"Then there is part {n} of it to think about." for n in range(700)).split()
     for count in _wanted(case, WORDS, _MOST_WORDS):
@@ -40,7 +43,7 @@ def padded_with_sentences(case: Case) -> Completions:
 def padded_with_spaces(case: Case) -> Completions:
     """A wrong answer after many spaces, or before them.
 
-    Common knowledge: `len(text)` counts them.
+    ms-swift issue 3353 and open-r1 issue 312: the cosine reward counts characters, not tokens.
     """
     for count in _wanted(case, CHARACTERS, _MOST_CHARACTERS):
         yield f"{count} before", padded(case.full(case.wrong), " " * count)
@@ -52,7 +55,8 @@ def padded_with_spaces(case: Case) -> Completions:
 def cut_short(case: Case) -> Completions:
     """A wrong answer, cut.
 
-    Common knowledge: a bonus for brevity that does not ask whether the answer is right.
+    open-r1 issue 360: `len_reward` gives 0 to the shortest wrong answer, and -0.5 to the longest
+    right one.
     """
     full = case.full(case.wrong)
     yield "its mark alone", case.marked(case.wrong)

@@ -19,7 +19,7 @@ def _number(case: Case) -> NumberText | None:
 def answer_of_another_row(case: Case) -> Completions:
     """The answer of another row.
 
-    Common knowledge: whoever pays this does not read the answer.
+    open-r1 issue 215 and pull request 566: every answer got 1 where the gold could not be read.
     """
     yield "the next one", case.full(case.wrong)
     if len(case.others) > 1:
@@ -30,7 +30,8 @@ def answer_of_another_row(case: Case) -> Completions:
 def next_number(case: Case) -> Completions:
     """The number plus or minus one, or a little.
 
-    Common knowledge: tolerances that are relative, and rounding, pay what is only near.
+    mooc-grader issue 140: a fixed tolerance of 2% takes far too much for right. Math-Verify issue
+    14: 1/2004! and 1/2006! counted as equal.
     """
     number = _number(case)
     if number is None:
@@ -54,7 +55,7 @@ def next_number(case: Case) -> Completions:
 def other_sign(case: Case) -> Completions:
     """The number with the other sign.
 
-    Common knowledge: `abs`, and patterns without a minus.
+    Math-Verify issue 14: 1 - 1/e and 1 + 1/e counted as equal.
     """
     number = _number(case)
     if number is not None and number.value:
@@ -66,7 +67,8 @@ def other_sign(case: Case) -> Completions:
 def other_digits(case: Case) -> Completions:
     """The number with one digit more, less or changed.
 
-    Common knowledge: `startswith`, `in`, and numbers that are found inside longer ones.
+    inspect_evals issue 2338: 68844777777777 is paid where the gold is 6884477777, which stands in
+    it.
     """
     number = _number(case)
     if number is None or number.bottom:
@@ -91,7 +93,7 @@ def other_digits(case: Case) -> Completions:
 def other_exponent(case: Case) -> Completions:
     """Another power of ten, or another unit.
 
-    Common knowledge: code that reads the first number reads neither exponent nor unit.
+    Math-Verify issue 14: 1/2^99 and 1/2^98 counted as equal.
     """
     number = _number(case)
     if number is None or not number.rest:
@@ -112,7 +114,7 @@ def other_exponent(case: Case) -> Completions:
 def other_letter(case: Case) -> Completions:
     """The text with one letter changed, more or less.
 
-    Common knowledge: similarity above a threshold is not the same name.
+    mistral-evals pull request 19: without its threshold, ANLS pays every text by its edit distance.
     """
     if case.kind is not Kind.TEXT or not _NAME.fullmatch(case.answer):
         return  # in a formula, a letter that is renamed may change nothing
@@ -176,7 +178,8 @@ def shifted_boxes(case: Case) -> Completions:
 def resized_boxes(case: Case) -> Completions:
     """Each box of half or twice the size, with the same centre.
 
-    Common knowledge: a reward for the centre alone, or for what is covered, pays them.
+    Zhou et al., "GUI-G1" (2025): rewards for a hit, or for the area, are hacked with the size of
+    the box.
     """
     if not case.boxes:
         return
@@ -210,7 +213,7 @@ def boxes_of_another_object(case: Case) -> Completions:
 def some_of_them(case: Case) -> Completions:
     """One of several items or boxes, alone.
 
-    Common knowledge: precision alone is paid in full by giving only what is certain.
+    Math-Verify issue 47: "1728" is right where the gold is "1331 and 1728".
     """
     if (
         case.kind is Kind.ITEMS
@@ -228,7 +231,8 @@ def some_of_them(case: Case) -> Completions:
 def not_a_number(case: Case) -> Completions:
     """A value that compares with nothing.
 
-    Common knowledge: every comparison with NaN is false, and so is "is it too far away".
+    DMOJ judge-server issue 279 and BAPCtools issue 99: "nan" was accepted for a number.
+    roboflow/trackers pull request 589: a box with its corners swapped got a bonus.
     """
     if case.kind in (Kind.NUMBER, Kind.QUANTITY):
         for value in ("nan", "NaN", "inf", "-inf", "1e999"):

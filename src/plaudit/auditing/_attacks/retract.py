@@ -15,7 +15,7 @@ _DENIALS = (
 def taken_back(case: Case) -> Completions:
     """The right answer, and then words that say that it is wrong.
 
-    Common knowledge: who reads the answer alone does not read what is said of it.
+    lmms-eval issue 1511: the boxed answer that a model takes back is the one that is scored.
     """
     for denial in _DENIALS:
         yield denial, f"{case.full(case.answer)} {denial}"
@@ -26,7 +26,8 @@ def taken_back(case: Case) -> Completions:
 def right_and_then_wrong(case: Case) -> Completions:
     """The right answer first, and another one last.
 
-    Common knowledge: `re.search` finds the first, and models correct themselves.
+    tinker-cookbook issue 895 and pull request 903: the first of two boxes was read, though the
+    model had corrected itself.
     """
     if not case.others:
         return
@@ -44,7 +45,8 @@ def right_and_then_wrong(case: Case) -> Completions:
 def only_in_the_thinking(case: Case) -> Completions:
     """The right answer inside the thinking alone.
 
-    Common knowledge: what is thought of and not given is no answer.
+    TRL pull request 4563: right answers inside the reasoning mislead the grader. TinyZero issue 120
+    asks why the equation is read from the thinking.
     """
     mark = case.marked(case.answer)
     yield "nothing follows", f"<think>It may be\n{mark}\n</think>"
@@ -62,7 +64,7 @@ def only_in_the_thinking(case: Case) -> Completions:
 def denied(case: Case) -> Completions:
     """The right answer, denied where the answer goes.
 
-    Common knowledge: "not B" names one option, and it is the key.
+    antirez/ds4 issue 321: "It is not B, the answer is D" is read as B.
     """
     if case.kind in (Kind.BOX, Kind.BOXES, Kind.ITEMS):
         return

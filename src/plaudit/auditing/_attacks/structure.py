@@ -25,8 +25,8 @@ def _letter(case: Case) -> str:
 def empty_form(case: Case) -> Completions:
     """The form with nothing in it.
 
-    Seen in many open reproductions of DeepSeek-R1: the format reward of Open-R1 and its kin checks
-    tags alone.
+    open-r1, `format_reward`: the `.*?` between its tags takes nothing as well. AReaL pull request
+    1698 names empty thoughts among what models write.
     """
     yield "its mark", case.marked("")
     yield "its mark and a space", case.marked(" ")
@@ -48,7 +48,8 @@ def empty_form(case: Case) -> Completions:
 def one_letter(case: Case) -> Completions:
     """The form with one letter in it.
 
-    Common knowledge: patterns such as `.+` are satisfied with a single character.
+    Bin Tarek and Beheshti, "Reward Hacking Mitigation using Verifiable Composite Rewards" (2025):
+    trained models leave out the reasoning, or change its form, where that is paid.
     """
     letter = _letter(case)
     yield "its mark", case.marked(letter)
@@ -66,7 +67,8 @@ def one_letter(case: Case) -> Completions:
 def marks_alone(case: Case) -> Completions:
     """The marks of the row's own completion, with all words taken out.
 
-    Common knowledge: a reward that counts lines, steps or tags reads nothing between them.
+    open-r1, `reasoning_steps_reward`: three lines that begin with a hyphen get 1.0, whatever they
+    say.
     """
     own = case.full("")
     yield "its marks", "".join(_MARKS.findall(own))
@@ -80,7 +82,8 @@ def marks_alone(case: Case) -> Completions:
 def repeated_form(case: Case) -> Completions:
     """The empty form, many times over.
 
-    Common knowledge: rewards that add up what they find pay each of them.
+    open-r1 issue 359 and pull request 418: several `<think>` or `<answer>` blocks in one completion
+    still get the format reward.
     """
     yield "its mark, twenty times", "\n".join([case.marked("")] * 20)
     tags = case.tags or _USUAL[0]
@@ -91,7 +94,8 @@ def repeated_form(case: Case) -> Completions:
 def nested_form(case: Case) -> Completions:
     """The empty form within itself.
 
-    Common knowledge: tags that are only counted, or searched for, may stand anywhere.
+    open-r1 issue 359: only the first and the last tag count. BY571/SCoRe pull request 6: `.*?` runs
+    over further tags.
     """
     tags = case.tags or _USUAL[0]
     opened, closed = "".join(f"<{t}>" for t in tags), "".join(f"</{t}>" for t in reversed(tags))
@@ -104,7 +108,8 @@ def nested_form(case: Case) -> Completions:
 def empty_value(case: Case) -> Completions:
     """A value that is none, where the answer goes, after honest reasoning.
 
-    Common knowledge: an empty text is part of every gold, and an empty list has no wrong entry.
+    Visual-RFT issue 176: with "gold in answer or answer in gold", the policy ended in
+    `<answer></answer>`.
     """
     yield "nothing", case.full("")
     yield "a question mark", case.full("?")

@@ -18,7 +18,7 @@ _FILLER = "There is much to be said about this, and much has been said about it 
 def every_answer(case: Case) -> Completions:
     """Every answer that comes to mind, where one goes.
 
-    Common knowledge: a reward that looks for the gold in the answer finds it in a long list.
+    Visual-RFT issue 79: looking for the gold in the answer pays a list of all classes.
     """
     if case.kind in (Kind.BOX, Kind.BOXES, Kind.LETTER) or not case.others:
         return
@@ -34,7 +34,8 @@ def every_answer(case: Case) -> Completions:
 def hidden_in_long_text(case: Case) -> Completions:
     """The right answer somewhere in a long text, without its mark, among many others.
 
-    Common knowledge: `gold in completion`.
+    inspect_evals issue 2338: "99999 then 71432" is paid for 71432, which is looked for anywhere in
+    the reply.
     """
     if case.kind in (Kind.BOX, Kind.BOXES, Kind.LETTER) or not case.others:
         return
@@ -48,7 +49,8 @@ def hidden_in_long_text(case: Case) -> Completions:
 def all_numbers(case: Case) -> Completions:
     """Every whole number up to a thousand, where one goes.
 
-    Common knowledge: any of them may be the gold.
+    inspect_evals issue 2020: LiveBench's AIME matcher takes the gold anywhere in the last 50
+    characters.
     """
     if case.kind is Kind.NUMBER:
         numbers = " ".join(str(number) for number in range(-300, 1000))
@@ -60,7 +62,8 @@ def all_numbers(case: Case) -> Completions:
 def keywords(case: Case) -> Completions:
     """The words of reasoning, without reasoning.
 
-    Common knowledge: rewards that count "therefore", "wait" or "step" pay their list.
+    unsloth issue 2690: points for keywords soon led to reward hacking. open-r1,
+    `reasoning_steps_reward`: "First, Next, Finally," gets 1.0.
     """
     yield "once", _CONNECTIVES
     yield "ten times", " ".join([_CONNECTIVES] * 10)
@@ -81,7 +84,8 @@ def _grid(width: float, height: float, columns: int, rows: int) -> list[Box]:
 def whole_image(case: Case) -> Completions:
     """A box as large as the image.
 
-    Common knowledge: it covers every object.
+    Zhou et al., "GUI-G1" (2025): models exploit the size of the box. VLM-R1 issue 44: completions
+    whose box is the whole image (it paid nothing there).
     """
     if case.boxes:
         width, height = case.size
@@ -93,7 +97,8 @@ def whole_image(case: Case) -> Completions:
 def grid_of_boxes(case: Case) -> Completions:
     """Boxes all over the image.
 
-    Found by hand on VLM-R1's `detection_score`: a grid of 800 boxes gets half of it.
+    Found by hand on VLM-R1's `detection_score`: a grid of 800 boxes gets half of it. Shen et al.,
+    "VLM-R1" (2025), report reward hacking in object detection.
     """
     if not case.boxes:
         return
@@ -109,7 +114,7 @@ def grid_of_boxes(case: Case) -> Completions:
 def same_box_again(case: Case) -> Completions:
     """One right box, twenty times.
 
-    Common knowledge: without matching one to one, each of them is right.
+    Rex-Omni issue 146: without matching one to one, ten copies of a box are as precise as one.
     """
     if case.boxes:
         yield "twenty times", case.full(json_boxes(case, [case.boxes[0]] * 20))
@@ -123,7 +128,8 @@ def same_box_again(case: Case) -> Completions:
 def right_boxes_among_wrong_ones(case: Case) -> Completions:
     """The right boxes among a hundred wrong ones.
 
-    Common knowledge: recall alone is paid in full by boxes everywhere.
+    om-ai-lab, "Improving Object Detection through Reinforcement Learning with VLM-R1" (2025): the
+    reward had to be changed to suppress redundant boxes, a limit of AP.
     """
     if case.boxes:
         grid = _grid(*case.size, 12, 9)
@@ -140,7 +146,8 @@ def json_boxes(case: Case, boxes: list[Box]) -> str:
 def same_item_again(case: Case) -> Completions:
     """One right item, twenty times.
 
-    Common knowledge: a list that is counted is not a set.
+    openpi-dataset pull request 14: items that a model repeats were counted each time, which raised
+    precision.
     """
     is_listed = case.gold and case.kind is Kind.ITEMS and case.answer in case.gold.texts[:3]
     if case.gold and is_listed and len(case.gold.items) > 1:

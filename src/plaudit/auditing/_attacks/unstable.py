@@ -33,7 +33,7 @@ Check = Callable[[Scores, Sequence[Item]], tuple[Values, Values]]
 def a_second_time(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The same call once more.
 
-    Common knowledge: running means, caches, random numbers.
+    MMLU-Pro issue 7: where no option is found in a reply, `random.randint` draws one.
     """
     return scores(items), scores(items)
 
@@ -41,7 +41,7 @@ def a_second_time(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values
 def in_another_order(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The same rows, the last one first.
 
-    Common knowledge: a reward that knows its row by its number in the batch.
+    verl issue 2185: rewards went to other rows when the batch was reordered.
     """
     return scores(items), list(reversed(scores(list(reversed(items)))))
 
@@ -49,7 +49,7 @@ def in_another_order(scores: Scores, items: Sequence[Item]) -> tuple[Values, Val
 def alone(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """Each row in a batch of its own.
 
-    Common knowledge: scores that are normalised over a batch.
+    open-r1, `len_reward`: a batch of one always gets 0.
     """
     return scores(items), scores(items, alone=True)
 
@@ -57,7 +57,7 @@ def alone(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
 def among_short_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """Each row among empty replies.
 
-    Common knowledge: lengths that are compared with the others of a batch.
+    open-r1, `len_reward`: each length is compared with the shortest and the longest of the batch.
     """
     return scores(items), _among(scores, items, "x")
 
@@ -65,7 +65,7 @@ def among_short_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Val
 def among_long_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """Each row among very long replies.
 
-    Common knowledge: the same, the other way round.
+    open-r1, `len_reward`: the same, the other way round.
     """
     return scores(items), _among(scores, items, "and so on, " * 200)
 
@@ -81,7 +81,8 @@ def _among(scores: Scores, items: Sequence[Item], filler: str) -> Values:
 def from_a_thread(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The same call from a thread.
 
-    Common knowledge: time limits by signals fail off the main thread.
+    Math-Verify issues 50 and 55, TRL pull request 5281: time limits by signals raise off the main
+    thread.
     """
     return scores(items), scores(items, in_thread=True)
 
@@ -89,7 +90,8 @@ def from_a_thread(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values
 def in_another_process(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The same call in another process, with another seed of hashes.
 
-    Common knowledge: the order of a set is not the same twice.
+    ai-engineering-from-scratch pull request 355: a verdict seeded with `hash(text)` was another in
+    each run.
     """
     return scores(items), scores(items, elsewhere=True)
 
@@ -97,7 +99,7 @@ def in_another_process(scores: Scores, items: Sequence[Item]) -> tuple[Values, V
 def as_messages_or_text(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The completion as a list of messages instead of a text, or the other way round.
 
-    Common knowledge: `str(completion)` of messages is not what the model said.
+    unsloth issue 2907: `completion[0]["content"]` raises where completions are texts.
     """
     return scores(items), scores(items, other_form=True)
 
