@@ -62,6 +62,12 @@ def row(draw: random.Random) -> dict[str, Any]:
     }
 
 
+def rows(count: int, seed: int) -> list[dict[str, Any]]:
+    """So many drawings, without saying where the square is but in the solution."""
+    draw = random.Random(seed)
+    return [{name: v for name, v in row(draw).items() if name != "cell"} for _ in range(count)]
+
+
 def box_of(cell: int) -> list[int]:
     """The box of a cell's square, in the pixels that the model sees."""
     left, top = cell % SIDE * EDGE + 6, cell // SIDE * EDGE + 6
@@ -132,11 +138,10 @@ def make(seed: int, steps: int = 300) -> tuple[Any, Processor]:
     end = processor.tokenizer.eos_token
 
     def batch(draw: random.Random, is_late: bool) -> dict[str, torch.Tensor]:
-        rows = [row(draw) for _ in range(64)]
-        texts = [IMAGE + ASKED + answer(one, draw, is_late) + end for one in rows]
-        given = processor(
-            text=texts, images=[one["image"] for one in rows], padding=True, return_tensors="pt"
-        )
+        drawn = [row(draw) for _ in range(64)]
+        texts = [IMAGE + ASKED + answer(one, draw, is_late) + end for one in drawn]
+        images = [one["image"] for one in drawn]
+        given = processor(text=texts, images=images, padding=True, return_tensors="pt")
         ids = given["input_ids"]
         # The prompt is an image and one word: the loss counts what follows.
         starts = (ids == processor.image_token_id).int().cumsum(1).eq(SIDE * SIDE)
@@ -149,11 +154,9 @@ def make(seed: int, steps: int = 300) -> tuple[Any, Processor]:
 
 def measured(model: Any, processor: Processor, blank: bool = False, count: int = 128) -> float:
     """The mean IoU of answers to drawings that no training has seen, or to paper alone."""
-    draw = random.Random(-1)
-    rows = [row(draw) for _ in range(count)]
-    images = [
-        Image.new("RGB", (WIDTH, HEIGHT), (128, 128, 100)) if blank else r["image"] for r in rows
-    ]
+    unseen = rows(count, seed=-1)
+    paper = Image.new("RGB", (WIDTH, HEIGHT), (128, 128, 100))
+    images = [paper if blank else one["image"] for one in unseen]
     given = processor(
         text=[IMAGE + ASKED] * count, images=images, padding=True, return_tensors="pt"
     )
@@ -161,5 +164,6 @@ def measured(model: Any, processor: Processor, blank: bool = False, count: int =
     with torch.no_grad():
         ids = model.generate(**given, max_new_tokens=32, do_sample=True)
     said = processor.batch_decode(ids[:, given["input_ids"].shape[1] :], skip_special_tokens=True)
-    values = iou_reward(said, [r["solution"] for r in rows], image=[r["image"] for r in rows])
+    solutions, drawings = ([one[name] for one in unseen] for name in ("solution", "image"))
+    values = iou_reward(said, solutions, image=drawings)
     return sum(values) / count

@@ -1,10 +1,8 @@
 """VLM-R1 in Python: the preset's rewards, stock TRL, and the recorded run."""
 
-import random
 from pathlib import Path
 
 import boxes
-import torch
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
@@ -12,15 +10,14 @@ import plaudit
 from plaudit.recipes import load
 
 
-def train(model: torch.nn.Module, processor: boxes.Processor, folder: Path, seed: int) -> list:
+def train(model: object, processor: boxes.Processor, folder: Path, seed: int) -> list:
     """Train for 80 steps, each on drawings that were never seen; what was logged in each."""
-    draw = random.Random(1000 + seed)
-    rows = [boxes.row(draw) for _ in range(80 * 8)]
+    rows = boxes.rows(count=80 * 8, seed=1000 + seed)
     recipe = plaudit.record(load("vlm-r1-rec"), folder / "record")
     trainer = GRPOTrainer(
         model=model,
         processing_class=processor,
-        train_dataset=Dataset.from_list([{**row, "cell": None} for row in rows]),
+        train_dataset=Dataset.from_list(rows),
         reward_funcs=recipe.reward_funcs(),
         args=GRPOConfig(
             output_dir=str(folder / "grpo"),

@@ -4,8 +4,11 @@ import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"  # before anything imports the hub's client
 
+from functools import partial
+
 import pytest
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+from tiny_models import model_of
+from transformers import PreTrainedTokenizerFast
 
 # What the model can say. It knows nothing, so it says these at random, and is right now and then.
 WORDS = [r"\boxed{4}", r"\boxed{2+2}", r"\boxed{5}", "<think>", "</think>", "so", "What is 2 + 2?"]
@@ -28,24 +31,7 @@ def tokenizer():
 @pytest.fixture(scope="session")
 def new_model(tokenizer):
     """Makes the same model again and again."""
-    config = LlamaConfig(
-        vocab_size=len(tokenizer),
-        hidden_size=16,
-        intermediate_size=16,
-        num_hidden_layers=1,
-        num_attention_heads=2,
-        num_key_value_heads=2,
-        max_position_embeddings=64,
-        pad_token_id=tokenizer.pad_token_id,
-        eos_token_id=tokenizer.eos_token_id,
-        bos_token_id=None,
-    )
-
-    def made():
-        set_seed(0)
-        return LlamaForCausalLM(config)
-
-    return made
+    return partial(model_of, tokenizer)
 
 
 @pytest.fixture(scope="session")

@@ -15,8 +15,9 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import torch
 from datasets import Dataset
+from tiny_models import model_of
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
-from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast, set_seed
+from transformers import PreTrainedTokenizerFast, set_seed
 from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 
 from plaudit.recipes import load
@@ -36,24 +37,6 @@ def tokenizer_of(words):
     made.pre_tokenizer = pre_tokenizers.Split(Regex(PIECES), "isolated")
     made.decoder = decoders.Fuse()
     return PreTrainedTokenizerFast(tokenizer_object=made, pad_token="<end>", eos_token="<end>")
-
-
-def model_of(tokenizer):
-    set_seed(0)
-    return LlamaForCausalLM(
-        LlamaConfig(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            intermediate_size=16,
-            num_hidden_layers=1,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            max_position_embeddings=64,
-            pad_token_id=tokenizer.pad_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            bos_token_id=None,
-        )
-    )
 
 
 class Calls:

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from dual_run import ASKED, LONG, SAID, tokenizer_of
-from transformers import Olmo2Config, Olmo2ForCausalLM, set_seed
+from tiny_models import model_of
 
 RUN = """
 model = "model"
@@ -36,21 +36,7 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("train")
     tokenizer = tokenizer_of([*LONG, *SAID, *ASKED])
     tokenizer.chat_template = "{{ messages[-1]['content'] }}"
-    set_seed(0)
-    model = Olmo2ForCausalLM(
-        Olmo2Config(
-            vocab_size=len(tokenizer),
-            hidden_size=16,
-            intermediate_size=16,
-            num_hidden_layers=1,
-            num_attention_heads=2,
-            num_key_value_heads=2,
-            max_position_embeddings=64,
-            pad_token_id=tokenizer.pad_token_id,
-            eos_token_id=tokenizer.eos_token_id,
-            bos_token_id=None,
-        )
-    )
+    model = model_of(tokenizer, "olmo")
     model.save_pretrained(folder / "model")
     tokenizer.save_pretrained(folder / "model")
     rows = [
