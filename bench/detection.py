@@ -8,7 +8,6 @@ as numbers; they may differ in the last bit, since sums are taken in another ord
 import json
 import random
 import re
-from collections.abc import Callable
 
 from plaudit.rewards.vlm_r1 import detection_score
 from report import Table, arguments, best_in_turns, seconds, show, times
@@ -39,11 +38,6 @@ def main() -> None:
         lines.append([count, seconds(loop), seconds(ours), times(loop / ours), f"{apart:.0e}"])
     columns = ["boxes a side", "plain loop", "plaudit", "ratio", "difference of the scores"]
     show(Table("`detection_score`", columns, lines))
-
-
-def _often(score: Callable[[str, str], float], content: str, gold: str, calls: int) -> None:
-    for _ in range(calls):
-        score(content, gold)
 
 
 def image(count: int, seed: int = 0) -> tuple[str, str]:

@@ -37,6 +37,7 @@ _SAID = ("content", "value", "text", "parts")  # where a message keeps what it s
 _CALLS = ("tool_calls", "function_call")
 _TEXT_PARTS = ("text", "output_text", "input_text")  # others are images, reasoning, calls of tools
 _WRAPPED = ("messages", "conversations")
+_PLAIN = frozenset((str, int, bool, list, tuple, dict, type(None)))
 
 
 # --- columns --------------------------------------------------------------------------------------
@@ -119,6 +120,8 @@ def naming_row(row: int, file: str = "") -> Iterator[None]:
 
 def _plain(value: Any) -> Any:
     """What is in an array, a tensor, a Series or a column of Arrow; anything else as it is."""
+    if type(value) in _PLAIN:  # most of them: asking for the others' methods takes longer
+        return value
     for name in ("tolist", "to_pylist", "to_list"):  # of numpy, pandas and torch; Arrow; polars
         if hasattr(value, name):
             return getattr(value, name)()
@@ -152,6 +155,8 @@ def text_of(completion: Any, row: int = 0) -> str:
     ...
     TypeError: completion 3 must be text or a list of messages, got int: 42
     """
+    if isinstance(completion, str):
+        return completion
     return _last_said(completion, _MODEL, f"completion {row}")
 
 
@@ -329,12 +334,12 @@ def _decimal(number: float) -> str | None:
     return format(Decimal(repr(number)), "f") if isfinite(number) else str(number)
 
 
-def ids_of(completion_ids: Any) -> list[list[int]]:
+def ids_of(completion_ids: Any) -> list[Sequence[int]]:
     """The token ids of each completion, from lists, arrays or tensors.
 
     >>> import numpy as np
-    >>> ids_of([np.array([5, 6]), [7]]), ids_of(np.array([[5, 6], [7, 8]]))
-    ([[5, 6], [7]], [[5, 6], [7, 8]])
+    >>> ids_of([np.array([5, 6]), [7]])
+    [array('q', [5, 6]), array('q', [7])]
     >>> ids_of(["[5, 6]"])
     Traceback (most recent call last):
     ...
@@ -347,11 +352,13 @@ holds it as text, read it with json.loads
     ]
 
 
-def whole_numbers(entry: Any, label: str, wanted: str) -> list[int]:
-    """A list of whole numbers; `label` and `wanted` say in errors what it is and should be.
+def whole_numbers(entry: Any, label: str, wanted: str) -> Sequence[int]:
+    """Whole numbers, as an array where they fit into one; errors name `label` and what is `wanted`.
 
-    >>> whole_numbers((1, 5.0), "image_grid_thw 0", "[frames, rows, columns]")
-    [1, 5]
+    >>> whole_numbers((1, 5, 7), "image_grid_thw 0", "[frames, rows, columns]")
+    array('q', [1, 5, 7])
+    >>> whole_numbers((1, 5.0, 2**70), "image_grid_thw 0", "[frames, rows, columns]")
+    [1, 5, 1180591620717411303424]
     """
     held = _plain(entry)
     if isinstance(held, str | bytes | bytearray):
@@ -362,7 +369,7 @@ def whole_numbers(entry: Any, label: str, wanted: str) -> list[int]:
     if not isinstance(held, Sequence):
         raise TypeError(f"{label} must be {wanted}, got {_kind(entry)}")
     try:
-        return array("q", held).tolist()  # in C, since a batch has a million of them
+        return array("q", held)  # in C, since a batch has a million of them
     except (TypeError, OverflowError):
         return [_whole(number, label, wanted) for number in held]
 
@@ -383,6 +390,8 @@ def number_of(value: Any, label: str) -> float:
     ...
     TypeError: acc_reward must be a number, got str: '0.9'
     """
+    if type(value) is float and not isnan(value):
+        return value
     number = _plain(value)
     if not isinstance(number, Real) or isnan(number):
         raise TypeError(f"{label} must be a number, got {_kind(value)}")

@@ -220,7 +220,7 @@ class _MadeReward:
         return values_of(self.scores(*args, **kwargs), self.__name__, kwargs.get("log_metric"))
 
 
-def _ids(completion_ids: Any, completions: Any) -> list[list[int]]:
+def _ids(completion_ids: Any, completions: Any) -> list[Sequence[int]]:
     """The ids. Some of these rewards need no completions; where they come, lengths must agree."""
     if completions is not None:
         same_length(completions, completion_ids=completion_ids)

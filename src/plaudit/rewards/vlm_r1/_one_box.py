@@ -95,7 +95,7 @@ def iou_reward(
     return scores
 
 
-def _grids(completions: Sequence[Any], column: Sequence[Any] | None) -> list[list[int] | None]:
+def _grids(completions: Sequence[Any], column: Sequence[Any] | None) -> list[Sequence[int] | None]:
     if column is None:
         return [None] * len(completions)
     same_length(completions, image_grid_thw=column)
@@ -108,7 +108,7 @@ def _grids(completions: Sequence[Any], column: Sequence[Any] | None) -> list[lis
 
 
 def _seen(
-    grid: list[int] | None, size: images_.Size, resize: Resize, scale: str
+    grid: Sequence[int] | None, size: images_.Size, resize: Resize, scale: str
 ) -> tuple[int, int]:
     """The width and height in whose pixels a predicted box is."""
     if scale == "image":
@@ -117,7 +117,7 @@ def _seen(
         return 1000, 1000
     cells = resize.grid(size) if grid is None else grid
     if len(cells) != 3 or min(cells) < 1:
-        raise ValueError(f"image_grid_thw must be [frames, rows, columns], got {grid!r:.80}")
+        raise ValueError(f"image_grid_thw must be [frames, rows, columns], got {list(cells)!r:.80}")
     return cells[2] * resize.patch, cells[1] * resize.patch
 
 
