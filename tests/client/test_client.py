@@ -27,10 +27,10 @@ import plaudit
 import slow_rewards
 from plaudit.client import AsyncClient, Client, ServerError
 from plaudit.client._payload import RemoteRecipe, body_of, rows_of
-from plaudit.recipes import Component, Recipe, RowScore, load
+from plaudit.recipes import Component, Recipe, ScoredBatch, load
 from plaudit.scores import Score, log_means, log_statuses
 from plaudit.serve import Limits, serving
-from plaudit.serve._protocol import row_of, to_json
+from plaudit.serve import _protocol as protocol
 from served import until
 
 RECIPE = Recipe(
@@ -110,9 +110,9 @@ def test_every_field_of_a_score_arrives(changed):
     hint = get_type_hints(Score)[changed]
     kind = next(kind for kind in OF_ANOTHER_VALUE if kind in (hint, *get_args(hint)))
     score = Score(**{"value": 0.5, "why": "", changed: OF_ANOTHER_VALUE[kind]})
-    rows = [RowScore(0.5, {"accuracy": score})]
-    answer = json.loads(to_json({"rows": [row_of(row, reasons=True) for row in rows]}))
-    assert rows_of(answer) == rows
+    batch = ScoredBatch({"accuracy": [score]}, {"accuracy": 1.0})
+    answer = protocol.to_json({"rows": protocol.rows_of(batch, reasons=True)})
+    assert rows_of(json.loads(answer)) == batch.rows
 
 
 @pytest.mark.parametrize("place", range(3))

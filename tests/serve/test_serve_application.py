@@ -16,10 +16,10 @@ import pytest
 
 from plaudit.client import Client, ServerError
 from plaudit.judge import shared_judge
-from plaudit.recipes import RowScore, load
+from plaudit.recipes import ScoredBatch, load
 from plaudit.scores import Score
 from plaudit.serve import Limits, application, serving
-from plaudit.serve._protocol import row_of, to_json
+from plaudit.serve._protocol import rows_of, to_json
 from plaudit.serve._server import server_of
 from served import children, poison, served, symbolic, until
 
@@ -229,8 +229,9 @@ def test_each_refusal_by_the_connection_itself_is_counted_once():
 
 def test_a_row_says_whether_it_is_right_and_what_a_gate_held_back():
     scores = {"accuracy": Score(0.0, "No.", right=False), "format": Score(0.0, "", ungated=0.5)}
+    batch = ScoredBatch({name: [score] for name, score in scores.items()}, dict.fromkeys(scores, 1))
     for reasons in (True, False):
-        said = httpx.Response(200, content=to_json(row_of(RowScore(0.0, scores), reasons))).json()
+        [said] = httpx.Response(200, content=to_json(rows_of(batch, reasons))).json()
         assert said["components"]["accuracy"]["right"] is False
         assert said["components"]["format"]["ungated"] == 0.5
         assert "ungated" not in said["components"]["accuracy"]

@@ -95,6 +95,12 @@ def test_a_component_gives_what_its_reward_function_gives():
     assert direct == [1.0, 0.0, None]
 
 
+def test_without_a_component_the_reward_is_the_total(http):
+    batch = {"completions": THINKING, "columns": {"solution": ["4"] * len(THINKING)}}
+    rows = ask(http, **batch).json()["rows"]
+    assert ask(http, "/v1/rewards", **batch).json() == {"rewards": [row["total"] for row in rows]}
+
+
 REFUSED = {
     "no JSON": (b"{", "not JSON"),
     "not UTF-8": (b'{"completions": ["\xff"]}', "not JSON"),

@@ -57,7 +57,7 @@ class Client:
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The total of each completion; `log_metric` gets the means and the statuses."""
-        return self._connection.run(self._server.totals(completions, columns))
+        return self._connection.run(self._server.rewards(completions, columns))
 
     def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
@@ -101,7 +101,7 @@ class RemoteReward:
         return self.component
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        return self.connection.run(self.server.rewards(self.component, completions, columns))
+        return self.connection.run(self.server.rewards(completions, columns, self.component))
 
 
 @as_coroutine_functions
@@ -143,7 +143,7 @@ class AsyncClient:
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         """The total of each completion; `log_metric` gets the means and the statuses."""
-        return await self._connection.run(self._server.totals(completions, columns))
+        return await self._connection.run(self._server.rewards(completions, columns))
 
     async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
         """The total, each component's score and the reasons, for each completion."""
@@ -194,4 +194,4 @@ class AsyncRemoteReward:
         return self.component
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        return await self.connection.run(self.server.rewards(self.component, completions, columns))
+        return await self.connection.run(self.server.rewards(completions, columns, self.component))

@@ -13,7 +13,7 @@ from plaudit.completions import same_length
 from plaudit.declarations import HOOKS
 from plaudit.images import is_decoded
 from plaudit.recipes import RowScore
-from plaudit.scores import Score, log_means, log_statuses
+from plaudit.scores import Score
 
 Columns = Mapping[str, Any]
 Texts = list[str | list[dict[str, str]]]  # completions as most trainers hand them over
@@ -167,15 +167,6 @@ def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:
     ]
 
 
-def totals_of(answer: Mapping[str, Any]) -> list[float | None]:
-    """The totals of an answer.
-
-    >>> totals_of({"rows": [{"total": 1.0}, {"total": None}]})
-    [1.0, None]
-    """
-    return [number(row["total"]) for row in answer["rows"]]
-
-
 def _score(sent: Mapping[str, Any]) -> Score:
     given = {name: sent[name] for name in FIELDS if name in sent}
     given |= {name: number(given[name]) for name in NUMBERS if name in given}
@@ -216,33 +207,3 @@ def logs_wanted(columns: Columns) -> bool:
     (True, False)
     """
     return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
-
-
-def log_total(recipe: RemoteRecipe, answer: Mapping[str, Any], columns: Columns) -> None:
-    """Log what a total hides: each component's mean, and the share of rows with each status.
-
-    >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
-    >>> rows = [{"status": "scored", "components": {"format": {"value": 1.0}}}]
-    >>> told = {}
-    >>> log_total(recipe, {"rows": rows}, {"log_metric": told.__setitem__})
-    >>> told["math/format"], told["math/timeout"]
-    (1.0, 0.0)
-    """
-    log_metric = columns.get("log_metric")
-    if not callable(log_metric):
-        return
-    log_means(recipe.name, components_of(recipe, answer), log_metric)
-    log_statuses(recipe.name, [row["status"] for row in answer["rows"]], log_metric)
-
-
-def components_of(recipe: RemoteRecipe, answer: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """The values of each component.
-
-    >>> recipe = RemoteRecipe("math", ("format",), (1.0,), frozenset(), frozenset(), False)
-    >>> components_of(recipe, {"rows": [{"components": {"format": {"value": 1.0}}}]})
-    {'format': [1.0]}
-    """
-    return {
-        name: [number(row["components"][name]["value"]) for row in answer["rows"]]
-        for name in recipe.components
-    }

@@ -18,13 +18,11 @@ from plaudit.client._payload import (
     Columns,
     RemoteRecipe,
     body_of,
-    log_total,
     logs_wanted,
     number,
     read_answer,
     replay,
     rows_of,
-    totals_of,
 )
 from plaudit.recipes import RowScore
 
@@ -116,20 +114,14 @@ class Server:
             self._recipe = RemoteRecipe.of((yield from self._answer("GET", "/v1/recipe")))
         return self._recipe
 
-    def totals(self, completions: Sequence[Any], columns: Columns) -> Steps[list[float | None]]:
-        """The total of each completion."""
-        answer = yield from self._batch("/v1/score", completions, columns, reasons=False)
-        log_total((yield from self.recipe()), answer, columns)
-        return totals_of(answer)
-
     def rows(self, completions: Sequence[Any], columns: Columns) -> Steps[list[RowScore]]:
         """The total, the components' scores and the reasons, for each completion."""
         return rows_of((yield from self._batch("/v1/score", completions, columns, reasons=True)))
 
     def rewards(
-        self, component: str, completions: Sequence[Any], columns: Columns
+        self, completions: Sequence[Any], columns: Columns, component: str | None = None
     ) -> Steps[list[float | None]]:
-        """What one component gives for each completion."""
+        """The total of each completion, or what one component gives."""
         answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
         return [number(reward) for reward in answer["rewards"]]
 

@@ -84,8 +84,19 @@ class Recipe:
         >>> rows[0].total
         1.0
         """
+        return (await self.score_batch_async(completions, **columns)).rows
+
+    async def score_batch_async(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
+        """`score_batch` on an event loop.
+
+        >>> import asyncio
+        >>> from plaudit.recipes import load
+        >>> batch = load("trl-math").score_batch_async([r"\\boxed{4}"], solution=["4"])
+        >>> asyncio.run(batch).totals
+        [1.0]
+        """
         settled = await _settled_async(self.components, completions, columns, self.columns)
-        return ScoredBatch(settled, self._weights()).rows
+        return ScoredBatch(settled, self._weights())
 
     def _weights(self) -> dict[str, float]:
         return {component.name: component.weight for component in self.components}

@@ -14,7 +14,7 @@ from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import Any
 
-from plaudit.recipes import Recipe, RowScore, RowScores, ScoredBatch, score_of_value
+from plaudit.recipes import Recipe, RowScore, ScoredBatch, score_of_value
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
@@ -44,12 +44,12 @@ class RecordedRecipe(Recipe):
         self._record(batch.rows, completions, columns, start)
         return batch
 
-    async def score_async(self, completions: Sequence[Any], **columns: Any) -> RowScores:
+    async def score_batch_async(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
         """The same on an event loop."""
         start = time.perf_counter()
-        rows = await super().score_async(completions, **columns)
-        self._record(rows, completions, columns, start)
-        return rows
+        batch = await super().score_batch_async(completions, **columns)
+        self._record(batch.rows, completions, columns, start)
+        return batch
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
         """A reward function for each component, as of any recipe; they are recorded together."""

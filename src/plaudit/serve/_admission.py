@@ -9,6 +9,7 @@ from math import isfinite
 from starlette.exceptions import HTTPException
 
 RETRY = {"Retry-After": "1"}
+LITTLE = 1 / 8  # of what is free
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +131,16 @@ try again
             f"the requests in flight take {admission.held} bytes, of at most {most}: try again",
             RETRY,
         )
+
+    def add_if_little(self, count: int) -> bool:
+        """Count more bytes if they are little of what is free; says whether it did."""
+        admission = self._admission
+        with admission.lock:
+            if count > (admission.limits.held - admission.held) * LITTLE:
+                return False
+            self._bytes += count
+            admission.held += count
+            return True
 
     def add_answer(self, count: int) -> None:
         """Count the bytes of an answer: it is too late to refuse anything."""

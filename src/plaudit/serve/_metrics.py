@@ -12,7 +12,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 from plaudit.judge import shared_judge
-from plaudit.recipes import RowScore
 
 if TYPE_CHECKING:
     from plaudit.serve._admission import Admission
@@ -88,10 +87,6 @@ class Metrics:
     def add_refusal(self, code: int) -> None:
         """Count a refusal by the connection itself: there was no whole request to time."""
         self._requests.labels("other", str(code)).inc()
-
-    def add_rows(self, rows: Sequence[RowScore]) -> None:
-        """Count rows by their status."""
-        self.add_statuses(Counter(row.status for row in rows))
 
     def add_statuses(self, statuses: Mapping[str, int]) -> None:
         """Count rows, of which so many have each status."""

@@ -100,7 +100,8 @@ def _describe_batches(score: Json, rewards: Json, recipe: Recipe) -> None:
         if not takes_any(recipe):  # what no reward reads is not looked at
             lists = {name: {"type": "array"} for name in columns_taken(recipe)}
             batch["columns"] |= {"properties": lists, "additionalProperties": True}
-    rewards["properties"]["component"]["enum"] = [one.name for one in recipe.components]
+    names = [one.name for one in recipe.components]
+    rewards["properties"]["component"]["enum"] = [*names, None]
     # One that the table calls something else may come under either name.
     required = [column for argument, column in needs.items() if argument == column]
     if required:
@@ -111,7 +112,7 @@ def _describe_batches(score: Json, rewards: Json, recipe: Recipe) -> None:
 def _batches(named: dict[str, Json], refusals: Json) -> Json:
     own = {
         "/v1/score": _post("Score a batch with the whole recipe", "Score", named, refusals),
-        "/v1/rewards": _post("Score a batch with one component", "Rewards", named, refusals),
+        "/v1/rewards": _post("The total, or one component", "Rewards", named, refusals),
     }
     trainers = {
         path: {

@@ -21,7 +21,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.completions import same_length, texts_of
 from plaudit.declarations import HOOKS
-from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes import Recipe, ScoredBatch
 from plaudit.scores import STATUSES, Score
 
 RESERVED_NAMES = ("completions", "self", *HOOKS)  # no column can have these names
@@ -61,11 +61,14 @@ class ScoreRequest(Struct, forbid_unknown_fields=True):
 
 
 class RewardsRequest(Struct, forbid_unknown_fields=True):
-    """A batch to score with one component and its gates, as a trainer's reward function is."""
+    """A batch to score as a trainer's reward function: by the total, or by one component."""
 
-    component: Annotated[str, Meta(description="A component of the recipe, by its name")]
     completions: Completions
     columns: Columns = {}
+    component: Annotated[
+        str | None,
+        Meta(description="A component of the recipe, by its name. Default: the recipe's total"),
+    ] = None
     logs: Logs = False
 
 
@@ -187,15 +190,23 @@ def check_batch(request: ScoreRequest | RewardsRequest) -> None:
         same_length(request.completions, **{name: column})
 
 
-def row_of(score: RowScore, reasons: bool) -> ScoredRow:
-    """A row of the answer.
+def rows_of(batch: ScoredBatch, reasons: bool) -> list[ScoredRow]:
+    """The rows of the answer.
 
-    >>> row = row_of(RowScore(1.0, {"format": Score(1.0, "As it should be.")}), reasons=False)
-    >>> to_json(row)
-    b'{"total":1.0,"status":"scored","components":{"format":{"value":1.0,"status":"scored"}}}'
+    >>> scored = ScoredBatch({"format": [Score(1.0, "As it should be.")]}, {"format": 1.0})
+    >>> to_json(rows_of(scored, reasons=False))
+    b'[{"total":1.0,"status":"scored","components":{"format":{"value":1.0,"status":"scored"}}}]'
     """
-    components = {name: _component(one, reasons) for name, one in score.components.items()}
-    return ScoredRow(json_number(score.total), score.status, components)
+    names, totals = list(batch.components), map(json_number, batch.totals)
+    scores = zip(*batch.components.values(), strict=True)
+    return [
+        ScoredRow(
+            total,
+            status,
+            {name: _component(one, reasons) for name, one in zip(names, row, strict=True)},
+        )
+        for total, status, row in zip(totals, batch.statuses, scores, strict=True)
+    ]
 
 
 def _component(score: Score, reasons: bool) -> dict[str, Any]:

@@ -87,9 +87,9 @@ class ScoreOutline(Struct, forbid_unknown_fields=True):
 class RewardsOutline(Struct, forbid_unknown_fields=True):
     """A `RewardsRequest`, of which only the outline is read."""
 
-    component: str
     completions: Raw
     columns: Raw = Raw(b"{}")
+    component: str | None = None
     logs: bool = False
 
 
@@ -176,7 +176,10 @@ def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
 
 def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
     """The objects of a part of a body, once they are counted."""
-    held.add(memory_needed(memoryview(text)))
+    # The worst is counted where there is room for it: to look closer takes as long as to build.
+    view = memoryview(text)
+    if not held.add_if_little(WORST * len(view)):
+        held.add(memory_needed(view))
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from os import PathLike
 from typing import Any, TypeVar
@@ -13,18 +14,20 @@ from starlette.types import Receive
 
 from plaudit.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
-from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes import Recipe, RowScore, ScoredBatch
+from plaudit.scores import log_means, log_statuses
 from plaudit.serve._admission import Admission, HeldMemory, Limits
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
 from plaudit.serve._protocol import (
     Logged,
+    RewardsRequest,
     RewardsResponse,
     ScoreResponse,
     component_of,
     info_of,
     json_number,
-    row_of,
+    rows_of,
     statuses_of,
     to_json,
 )
@@ -107,33 +110,55 @@ class Service:
         asked = await self._read(request, self.reader.score)
         logged = Logged([], [])
         columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        rows = await self._score_rows(request, Batch(asked.completions, columns))
+        batch = await self._scored(request, Batch(asked.completions, columns))
 
         def response() -> ScoreResponse:
-            answered = [row_of(row, asked.reasons) for row in rows]
+            answered = rows_of(batch, asked.reasons)
             return ScoreResponse(answered, logged) if asked.logs else ScoreResponse(answered)
 
-        return await _batch_response(request, response, len(rows))
+        return await _batch_response(request, response, len(asked.completions))
 
     async def rewards(self, request: Request) -> Response:
-        """Score a batch with one component."""
+        """Score a batch as a reward function: by the recipe's total, or by one component."""
         asked = await self._read(request, self.reader.rewards)
-        try:
-            function = component_of(self.recipe, asked.component)
-        except ValueError as error:
-            raise HTTPException(422, str(error)) from None
         logged = Logged([], [])
-        columns = {**asked.columns, **_loggers(logged)}
-        values = await self._admit_and_run(
-            request, len(asked.completions), lambda: function(asked.completions, **columns)
+        values = await (
+            self._totals(request, asked, logged)
+            if asked.component is None
+            else self._rewards_of(asked.component, request, asked, logged)
         )
-        self.metrics.add_statuses(statuses_of(logged, asked.component, len(values)))
 
         def response() -> RewardsResponse:
             answered = [json_number(value) for value in values]
             return RewardsResponse(answered, logged) if asked.logs else RewardsResponse(answered)
 
         return await _batch_response(request, response, len(values))
+
+    async def _totals(
+        self, request: Request, asked: RewardsRequest, logged: Logged
+    ) -> list[float | None]:
+        """The totals; what they hide, the means of components and the statuses, is logged."""
+        columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
+        batch = await self._scored(request, Batch(asked.completions, columns))
+        if asked.logs:
+            values = {name: [one.value for one in s] for name, s in batch.components.items()}
+            log_means(self.recipe.name, values, logged.log_metric)
+            log_statuses(self.recipe.name, batch.statuses, logged.log_metric)
+        return batch.totals
+
+    async def _rewards_of(
+        self, component: str, request: Request, asked: RewardsRequest, logged: Logged
+    ) -> list[float | None]:
+        try:
+            function = component_of(self.recipe, component)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from None
+        columns = {**asked.columns, **_loggers(logged)}
+        values: list[float | None] = await self._admit_and_run(
+            request, len(asked.completions), lambda: function(asked.completions, **columns)
+        )
+        self.metrics.add_statuses(statuses_of(logged, component, len(values)))
+        return values
 
     async def trainer_batch(
         self,
@@ -145,7 +170,7 @@ class Service:
         body = await self._read(request, self.reader.any_object)
         try:
             batch = batch_of(body)
-            rows = await self._score_rows(request, batch)
+            rows = (await self._scored(request, batch)).rows
             return await _batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
             raise HTTPException(422, error_message(error)) from None
@@ -160,12 +185,14 @@ class Service:
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)[:LONGEST]) from None
 
-    async def _score_rows(self, request: Request, batch: Batch) -> list[RowScore]:
-        rows = await self._admit_and_run(
-            request, len(batch.completions), lambda: batch.scores_async(self.recipe)
+    async def _scored(self, request: Request, batch: Batch) -> ScoredBatch:
+        scored = await self._admit_and_run(
+            request,
+            len(batch.completions),
+            lambda: self.recipe.score_batch_async(batch.completions, **batch.columns),
         )
-        self.metrics.add_rows(rows)
-        return rows
+        self.metrics.add_statuses(Counter(scored.statuses))
+        return scored
 
     async def _admit_and_run(
         self, request: Request, rows: int, work: Callable[[], Awaitable[T]]
