@@ -8,8 +8,8 @@ from typing import Any, get_args, get_type_hints
 
 import msgspec
 
-from plaudit.completions import rows_of as rows_in
-from plaudit.completions import same_length
+from plaudit.columns import rows_of as rows_in
+from plaudit.columns import same_length
 from plaudit.declarations import HOOKS
 from plaudit.images import is_decoded
 from plaudit.recipes import RowScore

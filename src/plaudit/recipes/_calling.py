@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
-from plaudit.completions import rows_of, same_length
+from plaudit.columns import rows_of, same_length
 from plaudit.declarations import HOOKS, AnyReward, Declaration, declaration_of
 from plaudit.golds import as_latex, read_gold
 from plaudit.recipes._broken import BrokenRewardError

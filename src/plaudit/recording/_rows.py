@@ -16,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from plaudit.completions import rows_of
+from plaudit.columns import rows_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
 from plaudit.scored_columns import scored_columns, text_array

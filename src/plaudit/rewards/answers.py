@@ -26,7 +26,8 @@ from plaudit.answers import (
     same_normal_text,
     shared_tokens,
 )
-from plaudit.completions import Completion, gold_alternatives_of, rows_of, same_length, texts_of
+from plaudit.columns import rows_of, same_length
+from plaudit.completions import Completion, gold_alternatives_of, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
 from plaudit.scores import Score, async_reward, reward

@@ -13,14 +13,13 @@ from collections.abc import Generator, Sequence
 from typing import Any, TypeVar, cast
 
 from plaudit._debug_log import log_attempts
+from plaudit.columns import rows_of, same_length
 from plaudit.completions import (
     Completion,
     Message,
     Solution,
     gold_texts_of,
     prompt_text_of,
-    rows_of,
-    same_length,
     text_of,
     texts_of,
 )

@@ -15,15 +15,8 @@ from math import isfinite
 from numbers import Real
 from typing import Any
 
-from plaudit.completions import (
-    Completion,
-    Solution,
-    gold_texts_of,
-    ids_of,
-    rows_of,
-    same_length,
-    texts_of,
-)
+from plaudit.columns import ids_of, rows_of, same_length
+from plaudit.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.declarations import declared, reward_factory
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share

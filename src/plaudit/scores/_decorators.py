@@ -10,7 +10,8 @@ from functools import partial, wraps
 from inspect import signature
 from typing import Any, ParamSpec, Protocol, TypeVar, cast, overload
 
-from plaudit.completions import naming_row, rows_of, same_length, text_of, texts_of
+from plaudit.columns import naming_row, rows_of, same_length
+from plaudit.completions import text_of, texts_of
 from plaudit.declarations import HOOKS, Declaration, asking_for_columns, declare
 from plaudit.scores._score import Score
 from plaudit.scores._values import check_scores, values_of

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from plaudit.completions import rows_of
+from plaudit.columns import rows_of
 from plaudit.golds import is_missing
 from plaudit.scoring._columns import python_rows
 from plaudit.scoring._errors import InputError

@@ -19,7 +19,8 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from plaudit.completions import same_length, texts_of
+from plaudit.columns import same_length
+from plaudit.completions import texts_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, ScoredBatch
 from plaudit.scores import STATUSES, Score

@@ -13,7 +13,7 @@ one request a batch:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.completions import same_length
+from plaudit.columns import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, texts_in
 from plaudit.trainers._chosen import chosen, warm_up_if_chosen

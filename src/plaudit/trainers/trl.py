@@ -19,7 +19,7 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
-from plaudit.completions import naming_row
+from plaudit.columns import naming_row
 from plaudit.recipes import Recipe, RowScore
 from plaudit.rewards.canoe import second_prompt
 from plaudit.scores import log_means, log_statuses

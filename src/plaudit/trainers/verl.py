@@ -14,7 +14,7 @@ The wire carries the function's own arguments and result, for one row or for lis
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.completions import same_length
+from plaudit.columns import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, text_in, texts_in
 from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen

@@ -4,15 +4,8 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from plaudit.completions import (
-    Completion,
-    Solution,
-    gold_texts_of,
-    naming_row,
-    rows_of,
-    same_length,
-    texts_of,
-)
+from plaudit.columns import naming_row, rows_of, same_length
+from plaudit.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.judge import settle, settle_async
 from plaudit.rewards.vlm_r1 import _answers, _detection
 from plaudit.rewards.vlm_r1._answers import Draft, Method, draft, questions, settled

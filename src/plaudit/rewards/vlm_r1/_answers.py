@@ -10,14 +10,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from plaudit import extract
-from plaudit.completions import (
-    Completion,
-    Solution,
-    gold_text_of,
-    gold_texts_of,
-    same_length,
-    texts_of,
-)
+from plaudit.columns import same_length
+from plaudit.completions import Completion, Solution, gold_text_of, gold_texts_of, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle
 from plaudit.rewards.vlm_r1._comparison import first_answer, last_answer, sameness
 from plaudit.rewards.vlm_r1._llm import Question

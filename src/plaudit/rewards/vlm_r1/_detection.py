@@ -4,7 +4,8 @@ from collections.abc import Callable
 from functools import partial
 
 from plaudit import boxes, extract
-from plaudit.completions import Solution, gold_text_of, number_of
+from plaudit.columns import number_of
+from plaudit.completions import Solution, gold_text_of
 from plaudit.rewards.vlm_r1._comparison import CORRECT, OVERLAPPING, first_answer, sameness
 from plaudit.scores import NO_GOLD, Score, text_reward
 

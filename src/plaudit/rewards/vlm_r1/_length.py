@@ -5,15 +5,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit import schedules
-from plaudit.completions import (
-    Completion,
-    Solution,
-    gold_texts_of,
-    naming_row,
-    number_of,
-    same_length,
-    texts_of,
-)
+from plaudit.columns import naming_row, number_of, same_length
+from plaudit.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.declarations import declared, reward_factory
 from plaudit.rewards.vlm_r1._comparison import CORRECT
 from plaudit.rewards.vlm_r1._detection import weighted_sum

@@ -6,16 +6,8 @@ from typing import Any
 
 from plaudit import boxes, extract
 from plaudit import images as images_  # `images` is a column
-from plaudit.completions import (
-    Completion,
-    Solution,
-    gold_texts_of,
-    naming_row,
-    rows_of,
-    same_length,
-    texts_of,
-    whole_numbers,
-)
+from plaudit.columns import naming_row, rows_of, same_length, whole_numbers
+from plaudit.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.rewards.vlm_r1._comparison import OVERLAPPING, last_answer, sameness
 from plaudit.rewards.vlm_r1._grid import Resize, resize_of
 from plaudit.rewards.vlm_r1._log import log

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from plaudit import extract
-from plaudit.completions import Completion, Solution, same_length, texts_of
+from plaudit.columns import same_length
+from plaudit.completions import Completion, Solution, texts_of
 from plaudit.ngrams import repeated_share
 from plaudit.rewards.vlm_r1._log import log
 from plaudit.scores import Score, reward, text_reward
