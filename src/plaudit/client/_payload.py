@@ -62,28 +62,29 @@ def body_of(
     >>> recipe = RemoteRecipe("math", ("accuracy",), (1.0,), frozenset({"solution"}),
     ...     frozenset({"solution", "prompts"}), takes_any=False)
     >>> body_of(recipe, ["4"], {"solution": ["4"], "level": [3], "prompts": [object()]})
-    b'{"completions": ["4"], "columns": {"solution": ["4"]}}'
+    b'{"completions":["4"],"columns":{"solution":["4"]}}'
     >>> body_of(recipe, ["4"], {"solution": [object()]})
     Traceback (most recent call last):
     ...
     TypeError: solution cannot be sent to the server, which needs it: row 0 is an object of type \
 object, which JSON cannot represent
     """
-    parts = [b'"completions": ' + _as_json("completions", completions)]
-    sent: list[bytes] = []
+    sent: dict[str, Any] = {}
     for name in _names(recipe, columns, only):
         if name in recipe.needs:
             same_length(completions, **{name: columns[name]})
         elif not _is_column(columns[name], len(completions)) and name not in _SHORTER:
             continue
         try:
-            sent.append(json.dumps(name).encode() + b": " + _as_json(name, columns[name]))
+            sent[name] = _sendable(name, columns[name])
         except TypeError:
             if name in recipe.needs:
                 raise
-    parts.append(b'"columns": {' + b", ".join(sent) + b"}")
-    parts += [json.dumps({name: value}).encode()[1:-1] for name, value in options.items()]
-    return b"{" + b", ".join(parts) + b"}"
+    body = {"completions": _sendable("completions", completions), "columns": sent, **options}
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half of a surrogate pair: only Python's own JSON escapes it
+        return json.dumps(body, default=_written).encode()
 
 
 def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
@@ -100,20 +101,24 @@ def _is_column(column: Any, rows: int) -> bool:
     return (is_listed or getattr(column, "ndim", 2) == 1) and len(column) == rows
 
 
-def _as_json(name: str, column: Sequence[Any]) -> bytes:
+def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
+    """Texts and messages as they are, which are written fast; anything else as JSON."""
     plain = _SHORTER.get(name, _plain)
     rows = list(rows_in(column, name))
-    # Texts and messages are written fast. A surrogate is not UTF-8: Python's own JSON escapes it.
-    with suppress(msgspec.ValidationError, TypeError, UnicodeEncodeError):
-        return msgspec.json.encode(msgspec.convert(rows, Texts))
+    with suppress(msgspec.ValidationError, TypeError):
+        return msgspec.convert(rows, Texts)
     try:
-        return json.dumps(rows, default=plain).encode()
+        return msgspec.Raw(json.dumps(rows, default=plain).encode())
     except (TypeError, ValueError, RecursionError):
         row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one, plain))
         raise TypeError(
             f"{name} cannot be sent to the server, which needs it: row {row} is an object of type "
             f"{type(value).__name__}, which JSON cannot represent"
         ) from None
+
+
+def _written(part: msgspec.Raw) -> Any:
+    return json.loads(bytes(part))
 
 
 def _is_json(value: Any, plain: Callable[[Any], Any]) -> bool:

@@ -1,7 +1,8 @@
 """A request's body in, what it asks for out: only what the recipe reads is built.
 
 The body is timed while it arrives, and its bytes are counted. Then the memory that its objects will
-take is estimated and counted, before they are built.
+take is counted, before they are built: the most that they could take where that is little of what
+is free, else an estimate.
 """
 
 import asyncio
@@ -139,6 +140,32 @@ class BodyReader:
         kind: type[ScoreOutline | RewardsOutline],
         whole: type[Asked],
     ) -> Asked:
+        asked = self._at_once(body, held, whole) or self._in_parts(body, held, kind, whole)
+        check_batch(asked)
+        return asked
+
+    def _at_once(
+        self, body: bytes | bytearray, held: HeldMemory, whole: type[Asked]
+    ) -> Asked | None:
+        """All of a body, if it is good, and there is room for the worst that it may take."""
+        if not held.add_if_little(WORST * len(body)):
+            return None
+        try:
+            asked = msgspec.json.decode(body, type=whole)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            return None
+        if taken := self._columns.values():
+            asked.columns = {name: asked.columns[name] for name in taken if name in asked.columns}
+        return asked
+
+    def _in_parts(
+        self,
+        body: bytes | bytearray,
+        held: HeldMemory,
+        kind: type[ScoreOutline | RewardsOutline],
+        whole: type[Asked],
+    ) -> Asked:
+        """A body of which only what is read is built, or that is not good: then it says why."""
         try:
             outline = _outlined(body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -151,7 +178,6 @@ class BodyReader:
         if not isinstance(asked.completions, list):
             got = type(asked.completions).__name__
             raise ValueError(f"{WRONG}: `$.completions` must be a list, got {got}")
-        check_batch(asked)
         return asked
 
     def _columns_of(self, columns: Raw, held: HeldMemory) -> dict[str, Any]:
@@ -176,9 +202,8 @@ def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
 
 def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
     """The objects of a part of a body, once they are counted."""
-    # The worst is counted where there is room for it: to look closer takes as long as to build.
     view = memoryview(text)
-    if not held.add_if_little(WORST * len(view)):
+    if not held.add_if_little(WORST * len(view)):  # to look closer takes as long as to build
         held.add(memory_needed(view))
     try:
         return msgspec.json.decode(text)
