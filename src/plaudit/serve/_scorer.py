@@ -40,6 +40,7 @@ class Scorer:
 
     def __init__(self) -> None:
         self.waiting = 0  # rows of batches that have not been started
+        self._lock = threading.Lock()
         self._loop: _ScoringLoop | None = None
         self._process = 0
 
@@ -54,17 +55,19 @@ class Scorer:
 
         def begin() -> None:
             nonlocal begun
-            if not begun:
-                begun = True
-                self.waiting -= rows
+            with self._lock:  # not by a call on the server's loop: that would wake its thread
+                if not begun:
+                    begun = True
+                    self.waiting -= rows
 
         async def working() -> T:
-            here.call_soon_threadsafe(begin)
+            begin()
             _held.set(held)
             return await work()
 
-        here, there = asyncio.get_running_loop(), self._started()
-        self.waiting += rows
+        there = self._started()
+        with self._lock:
+            self.waiting += rows
         future = asyncio.run_coroutine_threadsafe(working(), there.loop)
         try:
             return await asyncio.wrap_future(future)
