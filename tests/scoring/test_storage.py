@@ -162,6 +162,16 @@ def test_any_storage_that_fsspec_opens(tmp_path, recipe, rows):
     assert score_table("memory://tables", recipe, "memory://scored").was_finished
 
 
+@pytest.mark.usefixtures("in_process")
+def test_urls_of_this_machine(tmp_path, recipe, rows):
+    (tmp_path / "my rows.jsonl").write_bytes(lines(rows))
+    there = tmp_path.as_uri()
+    for number, url in enumerate([f"{there}/my%20rows.jsonl", f"file:{tmp_path}/my rows.jsonl"]):
+        summary = score_table(url, recipe, f"{there}/out-{number}")
+        assert (summary.rows, summary.out) == (12, tmp_path / f"out-{number}")
+    assert score_table(Path(f"{there}/my%20rows.jsonl"), recipe, tmp_path / "out-2").rows == 12
+
+
 def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsys):
     out = tmp_path / "out"
     url = store.put(f"{tmp_path.name}/a.jsonl", lines(rows))

@@ -39,6 +39,7 @@ from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score
 from plaudit.scoring._score_chunk import outcomes_of
 from plaudit.scoring._score_table import score_table, stopping_on_system_errors, with_columns
+from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of
 
@@ -66,8 +67,10 @@ __all__ = [
     "is_listed",
     "is_read_by",
     "judge_limits",
+    "local_path",
     "open_scored",
     "outcomes_of",
+    "path_here",
     "process_locally",
     "read_rows",
     "reason_of",
