@@ -181,8 +181,12 @@ def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsy
         score_table("s3://no-such/a/", recipe, out)
     with pytest.raises(InputError, match=r"cannot write to s3://no-such/out: .*NO_SUCH_BUCKET"):
         score_table(url, recipe, "s3://no-such/out")
-    with pytest.raises(InputError, match=r"pass s3://.* as text: pathlib.Path takes"):
+    with pytest.raises(InputError, match=r"did you mean s3://.*: pass it as text"):
         score_table(Path(url), recipe, out)
+    with pytest.raises(InputError, match=r"s3:// names no bucket: expected s3://BUCKET/PATH"):
+        score_table("s3://", recipe, out)
+    with pytest.raises(InputError, match=r"gs:///out names no bucket"):
+        score_table(url, recipe, "gs:///out")
     with pytest.raises(InputError, match=r"cannot open odd://x/a.jsonl: .*odd"):
         score_table("odd://x/a.jsonl", recipe, out)
     monkeypatch.setitem(sys.modules, "fsspec", None)

@@ -27,7 +27,9 @@ from plaudit.scoring._remote_input import RemoteInput
 from plaudit.scoring._storage_errors import raising_input_errors, raising_storage_errors
 
 ARROW = ("gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # and s3, of which more is known here
+BUCKETS = ("s3", "gs", "gcs")
 ATTEMPTS = 5  # at a request
+GS_SECONDS = 15  # in which to try a request to gs://; Arrow itself tries for 15 minutes
 BUFFER = 1 << 16  # bytes of a remote file, for readers that ask for few
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _FILE = re.compile(r"file:(?=/)(?://(?:localhost(?=/))?)?", re.I)
@@ -43,7 +45,7 @@ def is_url(name: str) -> bool:
     (True, False, False)
     """
     if url := was_url(name):
-        raise InputError(f"pass {url} as text: pathlib.Path takes a / away")
+        raise InputError(f"did you mean {url}? A pathlib.Path loses a /: pass it as text")
     return bool(_URL.match(name)) and not _FILE.match(name)
 
 
@@ -222,6 +224,8 @@ def opened(url: str, at_once: bool = True) -> tuple[Any, str]:
     """The file system of a URL, and the path in it; `at_once`: see `_s3`."""
     start, path, settings = _url(url)
     scheme, _, host = start.partition("://")
+    if not host and scheme in BUCKETS:
+        raise InputError(f"{url} names no bucket: expected {scheme}://BUCKET/PATH")
     if scheme == "s3":
         return _s3(host, _s3_settings(settings.removeprefix("?")), at_once), f"{host}{path}"
     if scheme in ARROW:
@@ -233,6 +237,8 @@ def opened(url: str, at_once: bool = True) -> tuple[Any, str]:
 @lru_cache(maxsize=16)
 def _by_arrow(start: str, settings: str) -> tuple[Any, str]:
     """The file system of a host, bucket or container, and where it begins."""
+    if start.startswith(("gs://", "gcs://")) and "retry_limit_seconds" not in settings:
+        settings = f"{settings}{'&' if settings else '?'}retry_limit_seconds={GS_SECONDS}"
     system, root = pafs.FileSystem.from_uri(f"{start}/{settings}")
     return system, str(root).rstrip("/")
 

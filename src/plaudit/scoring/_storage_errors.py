@@ -12,6 +12,7 @@ CREDENTIALS = (
     "give credentials in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, in ~/.aws, or by a role of "
     "the machine; on Ray, every node needs them"
 )
+HADOOP = "Hadoop's client: set JAVA_HOME, HADOOP_HOME, and CLASSPATH by `hadoop classpath --glob`"
 _AWS = re.compile(r"AWS Error (\w+) during (\w+) operation: (.*?)(?: \(Request ID: .*)?$", re.S)
 
 
@@ -23,6 +24,8 @@ def why(error: BaseException) -> str:
     """
     if isinstance(error, OSError) and error.strerror and "AWS Error" not in error.strerror:
         return error.strerror
+    if re.search("libjvm|libhdfs", str(error)):
+        return f"hdfs:// needs Java and {HADOOP}"
     found = _AWS.search(str(error))
     if found is None:
         return " ".join(str(error).split())
