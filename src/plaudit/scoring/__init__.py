@@ -20,7 +20,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from plaudit.scoring._chunks import Chunk, chunks_of
-from plaudit.scoring._command import add_arguments, run
+from plaudit.scoring._command import add_arguments, fail, load_recipe, run, table_options
 from plaudit.scoring._errors import (
     Failure,
     InputError,
@@ -62,11 +62,13 @@ __all__ = [
     "blocks_of",
     "chunks_of",
     "common_failure",
+    "fail",
     "find_inputs",
     "heads_of",
     "is_listed",
     "is_read_by",
     "judge_limits",
+    "load_recipe",
     "local_path",
     "open_scored",
     "outcomes_of",
@@ -80,5 +82,6 @@ __all__ = [
     "score_table",
     "stopping_on_system_errors",
     "table_of",
+    "table_options",
     "with_columns",
 ]
