@@ -2,8 +2,10 @@
 
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import Any, NamedTuple
 
 import pyarrow.fs as pafs
 
@@ -16,11 +18,27 @@ ENVIRONMENT = {
 }
 
 
+class Request(NamedTuple):
+    """What was asked of the server; start and end are those of the bytes that were wanted."""
+
+    method: str
+    path: str
+    query: str
+    start: int
+    end: int
+
+
 class Store:
-    """The objects of a bucket."""
+    """The objects of a bucket.
+
+    requests: all that came so far
+    refuses: whether to answer a request with an error
+    """
 
     def __init__(self, endpoint: str) -> None:
         self.endpoint = endpoint
+        self.requests: list[Request] = []
+        self.refuses: Callable[[Request], bool] = lambda request: False
         self._system = pafs.S3FileSystem(
             access_key="somebody",
             secret_key="secret",
@@ -46,6 +64,20 @@ class Store:
         found = [one for one in self._system.get_file_info(below) if one.is_file]
         return {one.path.removeprefix(f"{root}/"): self._read(one.path) for one in found}
 
+    def answer(self, app: Any, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """Answer a request as the server does, or refuse it."""
+        start, _, end = environ.get("HTTP_RANGE", "").removeprefix("bytes=").partition("-")
+        method, path, query = (
+            environ[name] for name in ("REQUEST_METHOD", "PATH_INFO", "QUERY_STRING")
+        )
+        request = Request(method, path, query, int(start or 0), int(end or -1) + 1)
+        self.requests.append(request)
+        if not self.refuses(request):
+            return app(environ, start_response)
+        environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        start_response("500 Refused", [("Content-Type", "application/xml")])
+        return [b"<Error><Code>InternalError</Code><Message>no luck</Message></Error>"]
+
     def _read(self, path: str) -> bytes:
         with self._system.open_input_file(path) as file:
             return file.read()
@@ -64,7 +96,9 @@ def s3_server() -> Iterator[Store]:
     before = dict(os.environ)
     os.environ.update({**ENVIRONMENT, "AWS_ENDPOINT_URL": endpoint})
     try:
-        yield Store(endpoint)
+        store = Store(endpoint)
+        server._server.app = partial(store.answer, server._server.app)
+        yield store
     finally:
         os.environ.clear()
         os.environ.update(before)

@@ -39,6 +39,14 @@ def test_no_findings(table, capsys):
     )
 
 
+@pytest.mark.parametrize("option", ["--out", "--drop"])
+def test_a_url_to_write_to_is_refused(table, capsys, tmp_path, option):
+    """It would become a folder called s3: here."""
+    assert main(["check", table(*ROWS), "--recipe", "math", option, "s3://bucket/x.jsonl"]) == 2
+    assert "s3://bucket/x.jsonl cannot be written from here" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["train.jsonl"]
+
+
 @pytest.mark.usefixtures("in_process")
 def test_findings_are_printed_and_written(table, capsys, tmp_path):
     bad = [{"question": f"Which {n}?", "solution": r"\frac{1}{"} for n in range(5)]

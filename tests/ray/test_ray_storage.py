@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 import pickle
 import sys
 import time
@@ -29,7 +30,7 @@ def store(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(tmp_path))
     sys.modules.pop("slow_reward", None)
     with s3_server() as server:
-        monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)  # of the nodes
         yield server
 
 

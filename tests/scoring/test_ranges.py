@@ -1,5 +1,6 @@
 """A file that is read in ranges has the same records and lines as one that is read whole."""
 
+import io
 import json
 import tempfile
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit.scoring import StoppedError, _chunks, find_inputs
+from plaudit.scoring import StoppedError, _chunks, _readers, find_inputs
 from plaudit.scoring._chunks import chunks_of, ranges_of
 from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import _parsed_by_python, parsed
@@ -90,6 +91,37 @@ def test_a_file_that_changes_during_the_run_stops_it(tmp_path):
     assert len(records_in(chunk.blocks[0])) == 3
     file.write_text('{"a": 1}\n' * 2)
     with pytest.raises(StoppedError, match=r"a.jsonl was changed during the run: start over"):
+        records_in(chunk.blocks[0])
+
+
+def test_a_line_longer_than_its_range_is_read_once_more_and_no_oftener(tmp_path, monkeypatch):
+    """Else each range of a large file without line ends would read all the rest of it."""
+    file = tmp_path / "a.jsonl"
+    file.write_text('{"long": "' + "x" * 1_000_000 + '"}\n{}\n')
+    read = []
+
+    class Counting(io.FileIO):
+        def readinto(self, buffer):
+            read.append(super().readinto(buffer))
+            return read[-1]
+
+    monkeypatch.setattr(_chunks, "RANGE_BYTES", 50_000)
+    monkeypatch.setattr(_readers, "PIECE", 1000)
+    monkeypatch.setattr(
+        _readers, "open_input", lambda path, end: io.BufferedReader(Counting(path), 1000)
+    )
+    assert sum(len(chunk.counts()) for chunk in chunks_of(find_inputs(file), PLAN, None)) == 2
+    assert sum(read) < 2.2 * file.stat().st_size
+
+
+def test_a_worker_that_moves_to_another_folder_reads_on(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text('{"a": 1}\n')
+    monkeypatch.chdir(tmp_path)
+    (chunk,) = (one.packed() for one in chunks_of(find_inputs("a.jsonl"), PLAN, None))
+    monkeypatch.chdir("/")
+    assert records_in(chunk.blocks[0]) == [{"a": 1}]
+    (tmp_path / "a.jsonl").unlink()
+    with pytest.raises(StoppedError, match=r"cannot read .*a.jsonl: No such file"):
         records_in(chunk.blocks[0])
 
 

@@ -31,6 +31,9 @@ class FakeRay(SimpleNamespace):
     def shutdown(self):
         self.log.append("shutdown")
 
+    def cancel(self, reference, force):
+        self.log.append("cancel")
+
     def put(self, value):
         return value
 
@@ -83,6 +86,7 @@ def test_what_goes_wrong_is_said(tmp_path, rows, recipe, ray, monkeypatch):
         scored(ray_address="auto")
     with pytest.raises(InputError, match=r"cannot reach Ray at 127.0.0.1:1: .*refused"):
         scored(ray_address="127.0.0.1:1")
+    assert "cancel" not in ray.log
     ray.failing = "Many words.\nThe node died."
     with pytest.raises(StoppedError, match=r"Ray could not run a task: The node died.. What was"):
         scored()
@@ -91,6 +95,14 @@ def test_what_goes_wrong_is_said(tmp_path, rows, recipe, ray, monkeypatch):
     monkeypatch.setattr("plaudit.scoring._ray._score", lambda *_: other)
     with pytest.raises(StoppedError, match=f"a chunk cannot be scored: {other}"):
         scored()
+
+
+def test_tasks_of_a_run_that_was_stopped_are_ended(tmp_path, rows, recipe, ray):
+    file = jsonl(tmp_path / "a.jsonl", rows * 200)
+    ray.failing = "The node died."
+    with pytest.raises(StoppedError):
+        score_table([file], recipe, tmp_path / "out", engine="ray")
+    assert ray.log.count("cancel") == 3
 
 
 def test_a_node_with_another_version_refuses():

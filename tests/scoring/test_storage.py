@@ -162,6 +162,16 @@ def test_any_storage_that_fsspec_opens(tmp_path, recipe, rows):
     assert score_table("memory://tables", recipe, "memory://scored").was_finished
 
 
+@pytest.mark.usefixtures("in_process")
+def test_urls_of_this_machine(tmp_path, recipe, rows):
+    (tmp_path / "my rows.jsonl").write_bytes(lines(rows))
+    there = tmp_path.as_uri()
+    for number, url in enumerate([f"{there}/my%20rows.jsonl", f"file:{tmp_path}/my rows.jsonl"]):
+        summary = score_table(url, recipe, f"{there}/out-{number}")
+        assert (summary.rows, summary.out) == (12, tmp_path / f"out-{number}")
+    assert score_table(Path(f"{there}/my%20rows.jsonl"), recipe, tmp_path / "out-2").rows == 12
+
+
 def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsys):
     out = tmp_path / "out"
     url = store.put(f"{tmp_path.name}/a.jsonl", lines(rows))
@@ -171,8 +181,12 @@ def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsy
         score_table("s3://no-such/a/", recipe, out)
     with pytest.raises(InputError, match=r"cannot write to s3://no-such/out: .*NO_SUCH_BUCKET"):
         score_table(url, recipe, "s3://no-such/out")
-    with pytest.raises(InputError, match=r"pass s3://.* as text: pathlib.Path takes"):
+    with pytest.raises(InputError, match=r"did you mean s3://.*: pass it as text"):
         score_table(Path(url), recipe, out)
+    with pytest.raises(InputError, match=r"s3:// names no bucket: expected s3://BUCKET/PATH"):
+        score_table("s3://", recipe, out)
+    with pytest.raises(InputError, match=r"gs:///out names no bucket"):
+        score_table(url, recipe, "gs:///out")
     with pytest.raises(InputError, match=r"cannot open odd://x/a.jsonl: .*odd"):
         score_table("odd://x/a.jsonl", recipe, out)
     monkeypatch.setitem(sys.modules, "fsspec", None)

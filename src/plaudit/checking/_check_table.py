@@ -4,7 +4,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +21,8 @@ from plaudit.scoring import (
     chunks_of,
     find_inputs,
     heads_of,
+    local_path,
+    path_here,
     stopping_on_system_errors,
 )
 
@@ -72,10 +74,10 @@ def check_table(
     if limit is not None and drop is not None:
         raise InputError("--drop needs all rows to be checked: leave --limit out")
     named = [inputs] if isinstance(inputs, str | PathLike) else inputs
-    paths = [Path(one) for one in named]
+    paths = [local_path(fspath(one)) for one in named]
     recipe = as_recipe(recipe)
-    folder = None if out is None else Path(out)
-    dropped_to = None if drop is None else Path(drop)
+    folder = None if out is None else path_here(out)
+    dropped_to = None if drop is None else path_here(drop)
     with stopping_on_system_errors(AGAIN), tempfile.TemporaryDirectory(prefix="plaudit-") as temp:
         files = find_inputs(named, folder, "check")
         kept = [] if dropped_to is None else output_paths(files, paths, dropped_to)

@@ -7,8 +7,7 @@ from pathlib import Path
 from plaudit.checking._check_table import check_table
 from plaudit.checking._summary import CheckSummary
 from plaudit.commands import add_column_arguments
-from plaudit.recipes import load
-from plaudit.scoring import InputError, StoppedError
+from plaudit.scoring import InputError, StoppedError, fail, load_recipe, table_options
 
 STOPPED, WRONG, FOUND, INTERRUPTED = 1, 2, 3, 130
 
@@ -17,8 +16,9 @@ Check a table before it is trained on: golds that cannot be read, that do not eq
 are too expensive to compare, duplicates and contradictions, letters that are no option, images and
 boxes; and, where the table has completions, golds that look wrong.
 
-TABLE is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, or a
-Hugging Face dataset saved to disk. It needs no completions.
+TABLE is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
+Hugging Face dataset saved to disk, or a URL such as s3://… or hf://datasets/ORG/NAME. It needs no
+completions.
 """
 
 EXAMPLES = """\
@@ -96,11 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         summary = _checked(arguments)
     except InputError as error:
-        return _fail(WRONG, str(error))
+        return fail(WRONG, str(error))
     except StoppedError as error:
-        return _fail(STOPPED, str(error))
+        return fail(STOPPED, str(error))
     except KeyboardInterrupt:
-        return _fail(INTERRUPTED, "interrupted. No findings were written.")
+        return fail(INTERRUPTED, "interrupted. No findings were written.")
     if not arguments.quiet:
         print(summary)
         rate = summary.rows / max(summary.seconds, 1e-9)
@@ -109,26 +109,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _checked(arguments: argparse.Namespace) -> CheckSummary:
-    try:
-        recipe = load(arguments.recipe)
-    except (ValueError, OSError, ImportError) as error:
-        raise InputError(str(error)) from error
     return check_table(
         arguments.inputs,
-        recipe,
+        load_recipe(arguments.recipe),
         out=arguments.out,
         drop=arguments.drop,
-        completions=arguments.completions,
-        group=arguments.group,
-        columns=dict(arguments.column),
         template=arguments.template,
         skip=arguments.skip,
-        workers=arguments.workers,
-        limit=arguments.limit,
-        progress=None if arguments.quiet else sys.stderr,
+        **table_options(arguments),
     )
-
-
-def _fail(code: int, message: str) -> int:
-    print(f"plaudit: {message}", file=sys.stderr)
-    return code

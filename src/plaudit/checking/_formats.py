@@ -68,10 +68,10 @@ def format_of(template: str) -> Format:
     >>> format_of("It is 4.")
     Traceback (most recent call last):
     ...
-    ValueError: a template must contain {answer}, where the answer stands, got 'It is 4.'
+    ValueError: a template must contain {answer}, in place of the answer, got 'It is 4.'
     """
     if ANSWER not in template:
-        wanted = f"a template must contain {ANSWER}, where the answer stands"
+        wanted = f"a template must contain {ANSWER}, in place of the answer"
         raise ValueError(f"{wanted}, got {template!r:.80}")
     return Format(template)
 
@@ -79,7 +79,7 @@ def format_of(template: str) -> Format:
 def written_answers(gold: Any, separator: str | None = None) -> list[str]:
     r"""The answers that are right by a gold, without what it is dressed in.
 
-    separator: what stands between the alternatives of a gold that is one text
+    separator: the text between the alternatives of a gold that is one text
 
     >>> written_answers("<answer>$4$</answer>"), written_answers(["UK", "Britain"])
     (['4'], ['UK', 'Britain'])
@@ -114,7 +114,7 @@ def text_of_gold(gold: Any) -> str:
 
 
 def _bare(text: str) -> str:
-    """What stands in the tag, the box, the fence or the dollars that are around all of it."""
+    """The text inside the tag, the box, the fence or the dollars that enclose all of it."""
     tagged = extract.first_tag(text, "answer")
     text = text if tagged is None else tagged
     if "\\boxed" in text or "####" in text:

@@ -20,7 +20,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from plaudit.scoring._chunks import Chunk, chunks_of
-from plaudit.scoring._command import add_arguments, run
+from plaudit.scoring._command import add_arguments, fail, load_recipe, run, table_options
 from plaudit.scoring._errors import (
     Failure,
     InputError,
@@ -39,6 +39,7 @@ from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score
 from plaudit.scoring._score_chunk import outcomes_of
 from plaudit.scoring._score_table import score_table, stopping_on_system_errors, with_columns
+from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of
 
@@ -61,13 +62,17 @@ __all__ = [
     "blocks_of",
     "chunks_of",
     "common_failure",
+    "fail",
     "find_inputs",
     "heads_of",
     "is_listed",
     "is_read_by",
     "judge_limits",
+    "load_recipe",
+    "local_path",
     "open_scored",
     "outcomes_of",
+    "path_here",
     "process_locally",
     "read_rows",
     "reason_of",
@@ -77,5 +82,6 @@ __all__ = [
     "score_table",
     "stopping_on_system_errors",
     "table_of",
+    "table_options",
     "with_columns",
 ]

@@ -2,9 +2,10 @@
 
 import argparse
 import sys
+from typing import Any
 
 from plaudit.commands import add_column_arguments
-from plaudit.recipes import load
+from plaudit.recipes import Recipe, load
 from plaudit.scoring._errors import RESUME_HINT, InputError, RejectedRowError, StoppedError
 from plaudit.scoring._local import leave_pandas_alone
 from plaudit.scoring._score_table import ENGINES, score_table
@@ -99,13 +100,13 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         summary = _scored(arguments)
     except InputError as error:
-        return _fail(WRONG, str(error))
+        return fail(WRONG, str(error))
     except RejectedRowError as error:
-        return _fail(REJECTED, f"{error}. Stopped because of --strict.")
+        return fail(REJECTED, f"{error}. Stopped because of --strict.")
     except StoppedError as error:
-        return _fail(STOPPED, str(error))
+        return fail(STOPPED, str(error))
     except KeyboardInterrupt:
-        return _fail(INTERRUPTED, f"interrupted. {RESUME_HINT}")
+        return fail(INTERRUPTED, f"interrupted. {RESUME_HINT}")
     if not arguments.quiet:
         print(summary)
     if summary.was_finished and not arguments.quiet:
@@ -119,27 +120,54 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _scored(arguments: argparse.Namespace) -> ScoreSummary:
     leave_pandas_alone()
-    try:
-        recipe = load(arguments.recipe)
-    except (ValueError, OSError, ImportError) as error:
-        raise InputError(str(error)) from error
     return score_table(
         arguments.inputs,
-        recipe,
+        load_recipe(arguments.recipe),
         arguments.out,
         engine=arguments.engine,
-        workers=arguments.workers,
         ray_address=arguments.ray_address,
-        completions=arguments.completions,
-        group=arguments.group,
-        columns=dict(arguments.column),
         strict=arguments.strict,
         overwrite=arguments.overwrite,
-        limit=arguments.limit,
-        progress=None if arguments.quiet else sys.stderr,
+        **table_options(arguments),
     )
 
 
-def _fail(code: int, message: str) -> int:
+def load_recipe(name: str) -> Recipe:
+    """The recipe of a command line: a preset, or a TOML file; raises InputError if there is none.
+
+    >>> load_recipe("trl-math").name
+    'trl-math'
+    """
+    try:
+        return load(name)
+    except (ValueError, OSError, ImportError) as error:
+        raise InputError(str(error)) from error
+
+
+def table_options(arguments: argparse.Namespace) -> dict[str, Any]:
+    """The options that every command has that goes through a table, as arguments of a function.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_arguments(parser)
+    >>> line = ["a.jsonl", "--recipe", "trl-math", "--out", "scored", "--limit", "9"]
+    >>> table_options(parser.parse_args(line))["limit"]
+    9
+    """
+    return {
+        "completions": arguments.completions,
+        "group": arguments.group,
+        "columns": dict(arguments.column),
+        "workers": arguments.workers,
+        "limit": arguments.limit,
+        "progress": None if arguments.quiet else sys.stderr,
+    }
+
+
+def fail(code: int, message: str) -> int:
+    """Print why a command failed, and return its exit code.
+
+    >>> fail(2, "there is no rollouts.jsonl")
+    2
+    """
     print(f"plaudit: {message}", file=sys.stderr)
     return code

@@ -56,6 +56,16 @@ class StoppedError(Exception):
     """
 
 
+class StorageError(StoppedError):
+    """A file of a table could not be read just now: no fault of the file, or of its rows.
+
+    >>> raise StorageError("cannot read s3://bucket/a.jsonl: Slow down (SLOW_DOWN, GetObject)")
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.StorageError: cannot read s3://bucket/a.jsonl: Slow down (SLOW_DOWN, ...
+    """
+
+
 # What a reward raises because of a row: the other rows of the batch can still be scored. Anything
 # else, such as an OSError or a RuntimeError, is not the fault of a row and stops the run.
 ROW_ERRORS = (

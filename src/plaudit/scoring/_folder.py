@@ -7,9 +7,9 @@
     .progress/             until it has finished: the counts of each part, unfinished files
 
 Programs that read the folder as one table, such as pandas, ignore names that begin with _. Each
-file is there as a whole or not at all (`_storage.py`), and the counts of a part are written before
-the part is. So a part that is there is complete, and a run that was killed at any moment can be
-resumed.
+file is there as a whole or not at all (`_written_folder.py`), and the counts of a part are written
+before the part is. So a part that is there is complete, and a run that was killed at any moment can
+be resumed.
 """
 
 import fcntl
@@ -31,8 +31,10 @@ from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
-from plaudit.scoring._storage import Folder, folder_at, is_url, local_path, was_url, why
+from plaudit.scoring._storage import local_path, url_in
+from plaudit.scoring._storage_errors import why
 from plaudit.scoring._summary import RunCounts, ScoreSummary
+from plaudit.scoring._written_folder import Folder, folder_at
 
 PROGRESS = ".progress"
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
@@ -333,8 +335,7 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     ...
     plaudit.scoring._errors.InputError: there is no folder no-such-run
     """
-    if (url := was_url(fspath(folder))) or is_url(fspath(folder)):
-        url = url or fspath(folder)
+    if url := url_in(fspath(folder)):
         raise InputError(
             f"{url} is not on this machine, and only folders that are can be read here: copy it "
             f"first, such as with `aws s3 sync {url} scored`, and pass scored"

@@ -27,12 +27,15 @@ import pyarrow as pa
 from plaudit.scoring._errors import InputError
 from plaudit.scoring._storage import (
     RemoteFile,
+    folder_url,
     is_url,
     local_path,
     open_input,
+    read_bytes,
     remote_files,
-    told,
+    without_settings,
 )
+from plaudit.scoring._storage_errors import raising_input_errors
 
 Inputs = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -90,7 +93,7 @@ class InputFile:
     @property
     def place(self) -> str:
         """What to open it by, in any process that can reach it."""
-        return self.url or str(self.path)
+        return self.url or str(self.path.absolute())
 
 
 def find_inputs(
@@ -131,9 +134,9 @@ def _remote_inputs(url: str, out: Path | str | None) -> list[InputFile]:
     if not found[0].name:
         return [_remote_input(found[0])]
     if any(Path(file.name).name in ("state.json", "dataset_dict.json") for file in found):
-        shards = f"{url.partition('?')[0].rstrip('/')}/data-*.arrow"
+        shards = f"{without_settings(url).rstrip('/')}/data-*.arrow"
         raise InputError(f"{url} is a dataset that was saved to disk: name its shards, as {shards}")
-    own = f"{out.partition('?')[0]}/" if isinstance(out, str) else None
+    own = f"{without_settings(folder_url(out))}/" if isinstance(out, str) else None
     tables = [file for file in found if _is_table(file.name)]
     tables = [file for file in tables if own is None or not file.url.startswith(own)]
     if not tables:
@@ -149,16 +152,16 @@ def _is_table(name: str) -> bool:
 
 
 def _remote_input(file: RemoteFile) -> InputFile:
-    path = Path(file.url.partition("?")[0])
+    name = without_settings(file.url)
+    path = Path(name)
     kind, codec = _format_of(path)
     if not kind:
         raise InputError(f"cannot tell the format of {file.url} from its name: expected {KNOWN}")
     digest = blake2b(f"{file.size} {file.changed}".encode(), digest_size=16)
-    with told(file.url), open_input(file.url) as opened:
-        for start in {0, max(file.size - _SAMPLE, 0)} if file.size else ():
-            opened.seek(start)
-            digest.update(opened.read(_SAMPLE))
-    name = file.url.partition("?")[0]
+    last = max(file.size - _SAMPLE, 0)
+    with raising_input_errors(file.url):
+        for start in dict.fromkeys([0, last]) if file.size else ():
+            digest.update(read_bytes(file.url, start, _SAMPLE))
     return InputFile(Path(path.name), name, kind, codec, file.size, digest.hexdigest(), file.url)
 
 

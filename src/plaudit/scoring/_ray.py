@@ -14,6 +14,7 @@ import socket
 import sys
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -93,18 +94,28 @@ def _scored(
     shared = ray.put(plan)
     tasks = _tasks(chunks)
     pending: list[Any] = []
-    while True:
-        most = _at_once(ray, workers)
-        while len(pending) < most and (task := next(tasks, None)) is not None:
-            pending.append(score.remote(task, shared, plaudit.__version__, sys.path))
-        if not pending:
-            return
-        done, pending = ray.wait(pending, num_returns=1)
-        if pending:  # all that are done, since to ask takes longer the more are pending
-            more, pending = ray.wait(pending, num_returns=len(pending), timeout=0)
-            done += more
-        for reference in done:
-            yield from _result(ray, reference)
+    try:
+        while True:
+            most = _at_once(ray, workers)
+            while len(pending) < most and (task := next(tasks, None)) is not None:
+                pending.append(score.remote(task, shared, plaudit.__version__, sys.path))
+            if not pending:
+                return
+            done, pending = ray.wait(pending, num_returns=1)
+            if pending:  # all that are done, since to ask takes longer the more are pending
+                more, pending = ray.wait(pending, num_returns=len(pending), timeout=0)
+                done += more
+            for reference in done:
+                yield from _result(ray, reference)
+    finally:
+        _cancel(ray, pending)
+
+
+def _cancel(ray: Any, tasks: Iterable[Any]) -> None:
+    """End tasks: those of a run that has stopped must not write into a folder of the next."""
+    for task in tasks:
+        with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
+            ray.cancel(task, force=True)
 
 
 def _tasks(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:

@@ -8,16 +8,15 @@ import csv
 import errno
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import accumulate, chain, compress
+from itertools import accumulate, chain, compress, islice
 from os import PathLike
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from plaudit.scoring._columns import python_rows
-from plaudit.scoring._errors import InputError
+from plaudit.scoring._errors import InputError, StorageError
 from plaudit.scoring._inputs import Decompressed, InputFile, find_inputs
 from plaudit.scoring._records import (
     PIECE,
@@ -84,7 +83,8 @@ def blocks_of(
     with ExitStack() as stack:
         last = 0
         try:
-            raw = stack.enter_context(open_input(file.place))
+            end = extent.end if file.format == "jsonl" else None
+            raw = stack.enter_context(open_input(file.place, end))
             for found in _READERS[file.format](file, raw, extent):
                 lines = found.lines
                 if len(found.numbers):
@@ -119,16 +119,16 @@ def _json_lines(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Foun
     if file.codec:
         return _filled(_lines(_reader_of(file, raw)))
     end = file.size if extent.end is None else extent.end
-    first = _first_line(raw, extent.start)
+    first = _first_line(raw, extent.start, end)
     return _filled(_lines(_until(raw, first, end), start=first), file.place)
 
 
-def _first_line(raw: BinaryIO, start: int) -> int:
-    """Where the first line begins that does not begin before a byte."""
+def _first_line(raw: BinaryIO, start: int, end: int) -> int:
+    """Where the first line begins from one byte on; `end`, or more, if none begins before that."""
     if not start:
         return 0
     raw.seek(start - 1)
-    while piece := raw.readline(PIECE):
+    while raw.tell() < end and (piece := raw.readline(PIECE)):
         if piece.endswith(b"\n"):
             break
     return raw.tell()
@@ -293,7 +293,12 @@ def _parquet(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Found]:
         rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(a_row, 1)))
         first = sum(group.num_rows for group in groups[: extent.start])
         wanted = range(len(groups))[extent.start : extent.end]
-        batches = table.iter_batches(rows, row_groups=list(wanted), use_threads=False)
+        # One at a time: what was read of the others would be kept in memory until the last.
+        batches = (
+            batch
+            for group in wanted
+            for batch in table.iter_batches(rows, row_groups=[group], use_threads=False)
+        )
         yield from _numbered(batches, raw, file.size, table.metadata.num_rows, first + 1)
 
 
@@ -309,7 +314,10 @@ def _arrow(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
 
 
 def _mapped(file: InputFile) -> Any:
-    return open_arrow(file.url) if file.url else pa.memory_map(str(file.path))
+    """An Arrow file; of a remote one, which is read from its beginning, more at a time."""
+    if file.url:
+        return pa.PythonFile(open_input(file.url), "r")
+    return pa.memory_map(str(file.path))
 
 
 def _numbered(
@@ -361,23 +369,23 @@ def read_rows(
     """The records of some tables; the first ones alone where `most` says how many.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp(), "rows.jsonl")
     >>> _ = path.write_text('{"solution": "4"}\\n{"solution": "5"}\\n')
     >>> read_rows([path], most=1)
     [{'solution': '4'}]
     """
-    rows: list[dict[str, Any]] = []
-    for record in _records(paths):
-        if len(rows) == most:
-            break
-        rows.append(record)
+    try:
+        rows = list(islice(_records(paths), most))
+    except StorageError as error:
+        raise InputError(str(error)) from error
     if not rows:
         raise InputError(f"there is no row in {', '.join(map(str, paths))}")
     return rows
 
 
 def _records(paths: Sequence[str | PathLike[str]]) -> Iterator[dict[str, Any]]:
-    for number, file in enumerate(find_inputs(paths, Path("/nonexistent"))):
+    for number, file in enumerate(find_inputs(paths)):
         for block in blocks_of(file, number):
             if not isinstance(block.records, list):
                 yield from python_rows(pa.Table.from_batches([block.records]))

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike, fspath
+from pathlib import Path
 from typing import Any, TextIO
 
 import plaudit
@@ -19,6 +20,7 @@ from plaudit.scoring._errors import (
     InputError,
     RejectedRowError,
     StoppedError,
+    StorageError,
 )
 from plaudit.scoring._folder import FIRST, OutputFolder
 from plaudit.scoring._inputs import InputFile, Inputs, find_inputs
@@ -27,7 +29,8 @@ from plaudit.scoring._plan import Plan, make_plan
 from plaudit.scoring._ray import chunks_on_ray, score_on_ray
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk
-from plaudit.scoring._storage import is_url, local_path
+from plaudit.scoring._storage import folder_url, is_url, local_path
+from plaudit.scoring._storage_errors import why
 from plaudit.scoring._summary import Progress, ScoreSummary
 
 ENGINES = ("local", "ray")
@@ -84,8 +87,7 @@ def score_table(
     start = time.monotonic()
     _check(engine, workers, limit, ray_address)
     with stopping_on_system_errors():
-        out = fspath(out)
-        folder_path = out.rstrip("/") if is_url(out) else local_path(out)
+        folder_path = _folder_path(fspath(out))
         files = find_inputs(inputs, folder_path)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
         chosen = with_columns(as_recipe(recipe), mapped)
@@ -96,13 +98,17 @@ def score_table(
         with OutputFolder(folder_path, manifest, overwrite) as folder:
             was_finished = folder.is_finished
             if not was_finished:
-                where = out if is_url(out) else ""
-                plan = replace(plan, inputs=tuple(files), out=where.rstrip("/"))
+                url = folder_path if isinstance(folder_path, str) else ""
+                plan = replace(plan, inputs=tuple(files), out=url)
                 is_ray = engine == "ray"
                 chunks = (chunks_on_ray if is_ray else chunks_of)(files, plan, limit)
                 run = _Run(folder, chunks, plan, strict, progress)
                 folder.finish(run.parts(engine, workers, ray_address))
             return folder.summary(time.monotonic() - start, was_finished)
+
+
+def _folder_path(out: str) -> Path | str:
+    return folder_url(out) if is_url(out) else local_path(out)
 
 
 def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
@@ -124,14 +130,15 @@ def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
     """
     try:
         yield
+    except StorageError as error:
+        raise StoppedError(f"{error}. {hint}") from error
     except MemoryError as error:
         raise StoppedError(f"there is too little memory. {hint}") from error
     except BrokenPipeError:
         raise  # nobody reads the output: the command line exits without a message
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        why = f"cannot continue: {error.strerror or error}{where}"
-        raise StoppedError(f"{why}. {hint}") from error
+        raise StoppedError(f"cannot continue: {why(error)}{where}. {hint}") from error
 
 
 def _check(engine: str, workers: int | None, limit: int | None, ray_address: str | None) -> None:
