@@ -19,10 +19,10 @@ from plaudit.scoring import (
     _chunks,
     _folder,
     _ray,
-    _storage,
     open_scored,
     score_table,
 )
+from plaudit.scoring.storage import _files
 from s3 import BUCKET, s3_server
 
 pytest.importorskip("moto")
@@ -198,7 +198,7 @@ def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsy
     assert "aws s3 sync s3://b/scored" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"\?user= is not known: .* endpoint_override and region"):
         score_table(f"{url}?user=me", recipe, out)
-    monkeypatch.setattr(_storage, "ATTEMPTS", 1)
+    monkeypatch.setattr(_files, "ATTEMPTS", 1)
     with pytest.raises(InputError, match=r"cannot open .*AWS_ENDPOINT_URL"):
         score_table(f"{url}?endpoint_override=http://127.0.0.1:1", recipe, out)
 

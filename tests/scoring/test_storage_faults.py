@@ -11,9 +11,10 @@ import pytest
 from test_ray_engine import FakeRay
 
 import plaudit
-from plaudit.scoring import InputError, StoppedError, _chunks, _storage, find_inputs, score_table
+from plaudit.scoring import InputError, StoppedError, _chunks, find_inputs, score_table
 from plaudit.scoring._readers import blocks_of
-from plaudit.scoring._written_folder import RemoteFolder
+from plaudit.scoring.storage import _files
+from plaudit.scoring.storage._folder import RemoteFolder
 from s3 import BUCKET, s3_server
 
 pytest.importorskip("moto")
@@ -28,12 +29,12 @@ def server():
 @pytest.fixture
 def store(server, monkeypatch):
     """The server, of which each request is tried once."""
-    monkeypatch.setattr(_storage, "ATTEMPTS", 1)
-    _storage._s3.cache_clear()
+    monkeypatch.setattr(_files, "ATTEMPTS", 1)
+    _files._s3.cache_clear()
     server.requests.clear()
     yield server
     server.refuses = lambda request: False
-    _storage._s3.cache_clear()
+    _files._s3.cache_clear()
 
 
 def lines(rows) -> bytes:
