@@ -51,6 +51,9 @@ def latex(answer, gold="$x$"):
         ("I do not know.", r"$\boxed{}$", "bad_gold", "math-verify"),
         ("I do not know.", r"$\text{}$, $\text{}$", "bad_gold", "math-verify"),
         ("I do not know.", "$1$, $2$", "no_answer", "math-verify"),
+        ("I do not know.", r"-007, or $\frac{1}$", "bad_gold", "math-verify"),
+        (r"\boxed{\frac{1}}", r"-007, or $\frac{1}$", "bad_gold", "math-verify"),
+        (r"\boxed{\frac{1}}", r"$\frac{1}$", "equal", "same text"),
         (r"\boxed{9^{9^{9^{9}}}}", "4", "limit", "a power of more than a million digits"),
     ],
 )
