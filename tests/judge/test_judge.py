@@ -48,6 +48,12 @@ def latex(answer, gold="$x$"):
         (r"\boxed{\sin x}", r"$\cos x$", "different", "math-verify"),
         ("I do not know.", "4", "no_answer", "nothing to read"),
         (r"\boxed{4}", "who knows", "bad_gold", "nothing to read"),
+        ("I do not know.", r"$\boxed{}$", "bad_gold", "math-verify"),
+        ("I do not know.", r"$\text{}$, $\text{}$", "bad_gold", "math-verify"),
+        ("I do not know.", "$1$, $2$", "no_answer", "math-verify"),
+        ("I do not know.", r"-007, or $\frac{1}$", "bad_gold", "math-verify"),
+        (r"\boxed{\frac{1}}", r"-007, or $\frac{1}$", "bad_gold", "math-verify"),
+        (r"\boxed{\frac{1}}", r"$\frac{1}$", "equal", "same text"),
         (r"\boxed{9^{9^{9^{9}}}}", "4", "limit", "a power of more than a million digits"),
     ],
 )

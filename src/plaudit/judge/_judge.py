@@ -333,8 +333,9 @@ def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
     if gold.best is None:
         return Status.BAD_GOLD, "nothing to read"
     if answer.best is None:
-        return Status.NO_ANSWER, "nothing to read"
-    if answer.compared and answer.compared == gold.compared:
+        known = gold.readable or gold.limit  # else math-verify may read nothing in the gold
+        return (Status.NO_ANSWER, "nothing to read") if known else (None, "")
+    if answer.compared and answer.compared == gold.compared and gold.readable and answer.readable:
         return Status.EQUAL, "same text"
     same, method = _same(answer, gold)
     if same is not None:

@@ -64,9 +64,16 @@ def _is_plain(one: MathObject) -> bool:
 
 
 def _same_expression(gold: Polynomial, answer: Polynomial) -> bool | None:
-    if gold != answer:
-        return None if is_negligible(add(gold, scale(answer, -1))) else False
-    return None if is_letter(gold) else True
+    if gold == answer:
+        return None if is_letter(gold) else True
+    if _may_be_spelt_out(gold, answer) or _may_be_spelt_out(answer, gold):
+        return None
+    return None if is_negligible(add(gold, scale(answer, -1))) else False
+
+
+def _may_be_spelt_out(one: Polynomial, other: Polynomial) -> bool:
+    r"""Whether math-verify may find a letter equal to the letters of its name, as `\mu` to `mu`."""
+    return is_letter(one) and len(next(iter(letters_of(one)))) > 1 and not is_number(other)
 
 
 def _same_equation(gold: MathObject, answer: MathObject) -> bool | None:

@@ -54,6 +54,21 @@ class Reading:
         return self.compared[:SHORT]
 
     @cached_property
+    def readable(self) -> bool:
+        r"""Whether math-verify reads something in it for sure, whichever of its candidates parse.
+
+        If the text that comes first does not parse, a later number may make it give up.
+
+        >>> read(r"$\text{}$", Rule.ANYWHERE).readable, read("(3 -007", Rule.ANYWHERE).readable
+        (False, False)
+        """
+        text, rule = self.source
+        if not self.compared or self.number is not None or rule is Rule.LATEX:
+            return bool(self.compared)
+        numbers = (found for found in candidates(text, rule) if isinstance(found, Number))
+        return all(number.readable for number in numbers)
+
+    @cached_property
     def math_object(self) -> MathObject | None:
         """What it is algebraically, where that is simple: no decimals, no percent sign."""
         if self.number is not None:
