@@ -145,8 +145,8 @@ def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loo
     with serving(load("trl-math"), Limits(deadline=20)) as url:
         until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         armed.set()
-        assert ask(url, timeout=60) == [1.0] * ROWS
-        assert failed
+        while not failed:  # a batch that is scored at once wakes nobody
+            assert ask(url, timeout=60) == [1.0] * ROWS
 
 
 def test_a_scorer_that_cannot_start_is_started_again(monkeypatch):

@@ -30,7 +30,7 @@ def killing(server):
     done, killed = threading.Event(), []
 
     def kill():
-        while len(killed) < 5 and not done.wait(0.3):
+        while len(killed) < 5 and not done.wait(0.1):
             for worker in server.workers()[-1:]:
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
@@ -46,7 +46,7 @@ def killing(server):
 
 @pytest.mark.long
 def test_no_request_is_lost_when_workers_are_killed(server):
-    batches = [symbolic(40, start=1_000 * number) for number in range(1, 9)]
+    batches = [symbolic(200, start=1_000 * number) for number in range(1, 9)]
     with killing(server) as killed, ThreadPoolExecutor(8) as threads:
         url = f"{server.url}/v1/score"
         asked = [threads.submit(httpx.post, url, json=batch, timeout=60) for batch in batches]
@@ -131,12 +131,14 @@ def test_a_stopped_server_finishes_what_it_took(tmp_path, number):
 
 
 def test_logs_are_lines_of_json_without_any_completion(server):
-    httpx.post(
+    answer = httpx.post(
         f"{server.url}/v1/score", json={**symbolic(1, start=98_765), "logs": True}, timeout=60
     )
+    own = answer.headers["x-request-id"]
+    # The line is written after the answer.
+    [request] = until(lambda: [line for line in server.log() if line.get("request") == own])
     lines = server.log()
     assert [line["event"] for line in lines[:2]] == ["listening", "ready"]
-    request = [line for line in lines if line["event"] == "request"][-1]
     assert {"time", "level", "request", "method", "code", "seconds", "client"} <= set(request)
     assert (request["path"], request["rows"]) == ("/v1/score", 1)
     assert "98765" not in str(lines)

@@ -95,6 +95,15 @@ def test_a_component_gives_what_its_reward_function_gives():
     assert direct == [1.0, 0.0, None]
 
 
+def test_completions_that_a_users_reward_fails_on_are_said_to_be_malformed():
+    recipe = Recipe("own", (Component("broken", "slow_rewards:broken"),))
+    with serving(recipe) as url, httpx.Client(base_url=url, timeout=60) as http:
+        malformed = ask(http, completions=["4", [{"role": "assistant"}]])
+        good = ask(http, completions=["4"])
+    assert (malformed.status_code, good.status_code) == (422, 500)
+    assert "completion 1: a message must have `content`" in malformed.json()["error"]
+
+
 def test_without_a_component_the_reward_is_the_total(http):
     batch = {"completions": THINKING, "columns": {"solution": ["4"] * len(THINKING)}}
     rows = ask(http, **batch).json()["rows"]

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
 
-from plaudit.processes import keep_freed_memory
+from plaudit.processes import collect_garbage_seldom, keep_freed_memory
 from plaudit.recipes import load
 from plaudit.recording import recorded
 from plaudit.serve._admission import Limits
@@ -139,6 +139,7 @@ def run(arguments: argparse.Namespace) -> int:
     log_to_stderr(arguments.log_level)
     raise_descriptor_limit()
     keep_freed_memory()
+    collect_garbage_seldom()
     host, port = listener.getsockname()[:2]
     if token is None and not ip_address(host).is_loopback:
         why = f"anyone who reaches {host} can use this server: set {VARIABLE}, or --token-file"

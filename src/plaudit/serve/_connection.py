@@ -207,20 +207,33 @@ class Connection(HttpToolsProtocol):
 
 
 class _AnswerTransport(asyncio.Transport):
-    """What one answer is written to. Closing it reads what the client still sends first."""
+    """What one answer is written to. Closing it reads what the client still sends first.
+
+    The head of an answer waits for the body, so that the client is woken once.
+    """
 
     def __init__(self, connection: Connection, cycle: Any) -> None:
         super().__init__()
         self._connection, self._cycle = connection, cycle
+        self._head: bytes | None = None
+        self._has_body = cycle.scope["method"] != "HEAD"
 
     def write(self, data: Any) -> None:
-        self._connection.transport.write(data)
+        if not self._cycle.response_started:  # it asks the client to continue
+            self._connection.transport.write(data)
+        elif self._head is None and self._has_body:
+            self._head = data
+        else:
+            self._connection.transport.write((self._head or b"") + data)
+            self._head = b""
 
     def is_closing(self) -> bool:
         return self._connection.transport.is_closing()
 
     def close(self) -> None:
         connection = self._connection
+        if self._head:  # the application failed before it gave a body
+            self.write(b"")
         connection.close(unread=self._cycle.more_body or bool(connection.pipeline))
 
 

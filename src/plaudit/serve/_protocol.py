@@ -20,7 +20,6 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from plaudit.columns import same_length
-from plaudit.completions import texts_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, ScoredBatch
 from plaudit.scores import STATUSES, Score
@@ -173,15 +172,14 @@ class Problem(Struct):
     request: Annotated[str, Meta(description="The request's id, which is in the server's log")]
 
 
-def check_batch(request: ScoreRequest | RewardsRequest) -> None:
-    """Raise if the batch is malformed: the message names the row or the column.
+def check_columns(request: ScoreRequest | RewardsRequest) -> None:
+    """Raise if the columns of a batch are malformed: the message names the column.
 
-    >>> check_batch(ScoreRequest(["a", "b"], {"solution": ["1"]}))
+    >>> check_columns(ScoreRequest(["a", "b"], {"solution": ["1"]}))
     Traceback (most recent call last):
     ...
     ValueError: solution has 1 entries, completions has 2: they must be equally long
     """
-    texts_of(request.completions)
     for name in RESERVED_NAMES:
         if name in request.columns:
             raise ValueError(f'no column can be called "{name}"')

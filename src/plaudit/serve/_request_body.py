@@ -23,7 +23,7 @@ from plaudit.serve._protocol import (
     RESERVED_NAMES,
     RewardsRequest,
     ScoreRequest,
-    check_batch,
+    check_columns,
     columns_taken,
     takes_any,
 )
@@ -141,7 +141,7 @@ class BodyReader:
         whole: type[Asked],
     ) -> Asked:
         asked = self._at_once(body, held, whole) or self._in_parts(body, held, kind, whole)
-        check_batch(asked)
+        check_columns(asked)
         return asked
 
     def _at_once(

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive
 
+from plaudit.completions import texts_of
 from plaudit.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
 from plaudit.recipes import Recipe, RowScore, ScoredBatch
@@ -41,6 +42,7 @@ LONGEST = 1_000  # characters of an error message
 # What is larger is read and written in a thread, so that the server's loop stays free.
 FEW_BYTES = 512 << 10  # which takes about a millisecond, and a thread a quarter of one
 FEW_ROWS = 512
+UNWATCHED = 0.02  # seconds in which most batches are scored: it does not pay to watch the client
 RETRY_AFTER = 1.0  # seconds after which a judge that cannot start is asked to start again
 
 
@@ -155,7 +157,7 @@ class Service:
             raise HTTPException(422, str(error)) from None
         columns = {**asked.columns, **_loggers(logged)}
         values: list[float | None] = await self._admit_and_run(
-            request, len(asked.completions), lambda: function(asked.completions, **columns)
+            request, asked.completions, lambda: function(asked.completions, **columns)
         )
         self.metrics.add_statuses(statuses_of(logged, component, len(values)))
         return values
@@ -188,17 +190,17 @@ class Service:
     async def _scored(self, request: Request, batch: Batch) -> ScoredBatch:
         scored = await self._admit_and_run(
             request,
-            len(batch.completions),
+            batch.completions,
             lambda: self.recipe.score_batch_async(batch.completions, **batch.columns),
         )
         self.metrics.add_statuses(Counter(scored.statuses))
         return scored
 
     async def _admit_and_run(
-        self, request: Request, rows: int, work: Callable[[], Awaitable[T]]
+        self, request: Request, completions: list[Any], work: Callable[[], Awaitable[T]]
     ) -> T:
         """The result of the work, if its rows are admitted and the client waits for it."""
-        request.state.rows = rows
+        request.state.rows = rows = len(completions)
 
         async def confined() -> T:
             with only_below(*self._images):
@@ -208,15 +210,32 @@ class Service:
             scoring = self.scorer.run(rows, confined, request.state.held)
             try:
                 return await run_while_connected(request.receive, scoring, self.limits.deadline)
-            except (TypeError, ValueError) as error:
-                raise HTTPException(422, error_message(error)) from None
             except HTTPException:
                 raise
             except Exception as error:
+                if wrong := malformed(completions):
+                    raise HTTPException(422, wrong) from None
+                if isinstance(error, TypeError | ValueError):
+                    raise HTTPException(422, error_message(error)) from None
                 log("failed", logging.ERROR, error, request=request.state.id)
                 where = "; ".join(getattr(error, "__notes__", ()))
                 why = f"a reward failed with {type(error).__name__} {where}".rstrip()
                 raise HTTPException(500, f"{why}: the server's log has the reason") from None
+
+
+def malformed(completions: list[Any]) -> str:
+    """What is wrong with a batch's completions, if anything: rewards need not say it.
+
+    >>> malformed(["4", 4])
+    'completion 1 must be text or a list of messages, got int: 4'
+    >>> malformed(["4"])
+    ''
+    """
+    try:
+        texts_of(completions)
+    except TypeError as error:
+        return str(error)
+    return ""
 
 
 async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, T], seconds: float) -> T:
@@ -230,8 +249,12 @@ async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, T], se
     starlette.exceptions.HTTPException: 499: the client went away
     """
     working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_disconnected(receive))
+    leaving = None
     try:
+        await asyncio.wait({working}, timeout=min(UNWATCHED, seconds))
+        if working.done():
+            return working.result()
+        leaving = asyncio.ensure_future(_disconnected(receive))
         both = {working, leaving}
         await asyncio.wait(both, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         if working.done():
@@ -243,7 +266,8 @@ async def run_while_connected(receive: Receive, work: Coroutine[Any, Any, T], se
         )
     finally:
         working.cancel()
-        leaving.cancel()
+        if leaving is not None:
+            leaving.cancel()
 
 
 async def _disconnected(receive: Receive) -> None:
