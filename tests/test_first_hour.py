@@ -47,10 +47,6 @@ def one_text(completion):
     return 1.0
 
 
-async def later(completions, **kwargs):
-    return [1.0 for _ in completions]
-
-
 def local():
     return Recipe("mine", (Component("short", lambda completions, **kwargs: [1.0] * 2),))
 
@@ -135,10 +131,6 @@ PYTHON = {
     "a reward of one text": (
         lambda: plaudit.score(FRAME, one_text),
         "one_text takes no completions.*one that scores a single text with @plaudit.text_reward",
-    ),
-    "a coroutine function for a reward": (
-        lambda: plaudit.score(FRAME, later),
-        "later must be a plain function, it is a coroutine function",
     ),
     "a function of a notebook for other processes": (
         lambda: plaudit.score(FRAME, local(), workers=4),

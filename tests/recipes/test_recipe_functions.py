@@ -7,6 +7,7 @@ import pickle
 import pytest
 from recipe_samples import GATED, RIGHT, WRONG, only, totals
 
+from plaudit.recipes import Component, Recipe
 from plaudit.scores import explain
 
 # --- for trainers ---------------------------------------------------------------------------------
@@ -78,3 +79,16 @@ def test_a_recipe_is_picklable_though_what_a_factory_made_is_not():
     again = pickle.loads(pickle.dumps(made))
     assert again == made
     assert totals(again, ["a", "ab"]) == [1.0, 0.0]
+
+
+def test_a_coroutine_function_is_a_reward_with_and_without_an_event_loop():
+    recipe = Recipe("own", (Component("later", "own_rewards:later"),))
+
+    async def on_a_loop():
+        (function,) = recipe.reward_funcs(asynchronous=True)
+        rows = await recipe.score_async(["a", "b"])
+        return [rows, recipe(["a", "b"]), await function(["a", "b"])]
+
+    rows = recipe(["a", "b"])
+    assert [row.total for row in rows] == [1.0, 1.0]
+    assert asyncio.run(on_a_loop()) == [rows, rows, [1.0, 1.0]]

@@ -112,9 +112,8 @@ def test_own_rewards_that_give_something_odd():
         ("xyz", "`plaudit list` names them all"),
         ("no_such_module:f", "no module no_such_module; install it, or name .* PYTHONPATH"),
         ("own_rewards:breif", 'own_rewards has no "breif"; did you mean "brief"?'),
-        ("own_rewards:later", "must be a plain function, it is a coroutine function"),
-        ("own_rewards:constant", "must be a plain function, it is int"),
-        ("own_rewards:makes_nothing", "must be a plain function, it is NoneType"),
+        ("own_rewards:constant", "must be a function, it is int"),
+        ("own_rewards:makes_nothing", "must be a function, it is NoneType"),
         (3, "reward must be text or a function, got 3"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,6 +115,18 @@ class Case:
             told = next((self.row[n] for n in names if isinstance(self.row.get(n), int | float)), 0)
             sizes.append(told or 1.2 * max((box[corner] for box in self.boxes), default=1000))
         return sizes[0], sizes[1]
+
+    @property
+    def items(self) -> tuple[str, ...]:
+        """The items of a list, all of which are wanted; none where one of them is enough."""
+        if self.gold is None or self.kind is not Kind.ITEMS:
+            return ()
+        return self.gold.items if self.answer in self.gold.texts[:3] else ()
+
+    def listed(self, items: Iterable[str]) -> str:
+        """Items, written as the answer writes them."""
+        on_lines = "\n" in self.answer or "," not in self.answer
+        return ("\n" if on_lines else ", ").join(items)
 
     def boxed(self, boxes: Sequence[Sequence[float]]) -> str:
         """Boxes, written as the gold writes them."""

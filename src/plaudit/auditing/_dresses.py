@@ -142,6 +142,8 @@ def usual_dresses(tags: Sequence[str] = ()) -> list[Dress]:
     '<plan>{reasoning}</plan>\\n<answer>{answer}</answer>'
     """
     templates = list(_USUAL)
+    # The same without a word before the answer, for rewards that want nothing else.
+    templates += [t.removeprefix(REASONING).lstrip() for t in _USUAL if t.startswith(REASONING)]
     for order in (tags, sorted(tags, key=lambda tag: tag == "answer")):
         if order:
             parts = [f"<{tag}>{REASONING}</{tag}>" for tag in order[:-1]]

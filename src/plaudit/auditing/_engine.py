@@ -207,7 +207,7 @@ class _Engine:
             case = self._finder.case(place, form.dress)
             own = self._table.completions.get(place, "It is so.")
             items += [
-                (place, text) for text in (case.full(case.answer), case.full(case.wrong), own)
+                (place, text) for text in (case.full(case.answer), case.full(case.wrong), own, "")
             ]
         return items
 

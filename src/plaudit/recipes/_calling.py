@@ -1,9 +1,12 @@
 """A reward's name and parameters -> how it is called on a batch."""
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import iscoroutinefunction
 from math import isnan
-from typing import Any
+from typing import Any, TypeVar
 
 from plaudit.columns import rows_of, same_length
 from plaudit.declarations import HOOKS, AnyReward, Declaration, declaration_of
@@ -12,6 +15,8 @@ from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._found import check_params, name_of, reference_of, reward_of
 from plaudit.recipes._names import quoted
 from plaudit.scores import Score
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -193,4 +198,20 @@ def _calling(reference: str, thing: Any, params: Mapping[str, Any], golds: str) 
                 "pass it in `params`, from Python"
             )
     label = getattr(thing, "__name__", reference)
-    return Calling(getattr(thing, "scores", thing), label, declaration, fixed, golds)
+    function = getattr(thing, "scores", thing)
+    if iscoroutinefunction(thing):
+        declaration = replace(declaration, async_form=function)
+        function = partial(_awaited, function)
+    return Calling(function, label, declaration, fixed, golds)
+
+
+def _awaited(function: Callable[..., Coroutine[Any, Any, T]], **arguments: Any) -> T:
+    """What a coroutine function gives, also where an event loop runs in this thread already."""
+    import asyncio
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(function(**arguments))
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, function(**arguments)).result()

@@ -43,7 +43,8 @@ def guess(column: str, available: Collection[str]) -> str | None:
 def _by_meaning(column: str, available: Collection[str]) -> str | None:
     """The likeliest of the columns that datasets call otherwise than the rewards do."""
     by_name = {_bare(name): name for name in reversed(list(available))}
-    meant = (_bare(name) for name in _MEANINGS.get(column, column).split())
+    names = next((names for names in _MEANINGS.values() if column in names.split()), column)
+    meant = map(_bare, names.split())
     return next((by_name[name] for name in meant if name in by_name), None)
 
 

@@ -39,9 +39,8 @@ def reward_of(given: str | AnyReward, params: Mapping[str, Any], folder: str) ->
         thing = _made(reference, thing, params)
     else:
         _check_shape(reference, thing)
-    if not callable(thing) or inspect.iscoroutinefunction(thing):
-        kind = "a coroutine function" if callable(thing) else type(thing).__name__
-        raise ValueError(f"{reference} must be a plain function, it is {kind}")
+    if not callable(thing):
+        raise ValueError(f"{reference} must be a function, it is {type(thing).__name__}")
     return thing, is_made
 
 
@@ -136,7 +135,7 @@ def _check_shape(reference: str, thing: Any) -> None:
             f"{reference} is a class: mark it with @plaudit.reward_factory if its objects are "
             "rewards, or name an object of it"
         )
-    if not callable(thing) or inspect.iscoroutinefunction(thing):
+    if not callable(thing):
         return  # the caller says so, of what a factory made as well
     if not _takes_a_batch(thing):
         raise ValueError(

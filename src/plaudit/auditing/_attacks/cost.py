@@ -33,6 +33,10 @@ def runs_with_another_end(case: Case, size: int) -> Completions:
     """
     for unit in _RUNS:
         yield from _placed(case, f"{unit!r} again and again", _filled(unit, size - 1) + "!")
+    for unit in (" ", "\n", "1", "0"):
+        run = _filled(unit, size - 1)
+        yield f"{unit!r} after the right answer", case.full(f"{case.answer}{run}!")
+        yield f"{unit!r} after the right reply", f"{case.full(case.answer)}{run}!"
 
 
 def marks_again_and_again(case: Case, size: int) -> Completions:

@@ -83,6 +83,9 @@ def all_options(case: Case) -> Completions:
     yield "either", case.full("either " + " or ".join(letters))
     yield "backwards", case.full(", ".join(reversed(letters)))
     yield "all of the above", case.full("all of the above")
+    for first, second in zip(letters[::2], letters[1::2], strict=False):  # right in half the rows
+        yield f"{first} or {second}", case.full(f"{first} or {second}")
+        yield f"{first}, {second}", case.full(f"{first}, {second}")
     if case.choices:
         named = (f"{a}) {b}" for a, b in zip(letters, case.choices, strict=False))
         yield "with their texts", case.full("\n".join(named))
@@ -156,19 +159,38 @@ def right_items_among_wrong_ones(case: Case) -> Completions:
 
     Common knowledge: recall alone is paid in full by listing everything.
     """
-    if (
-        case.gold is None
-        or case.kind is not Kind.ITEMS
-        or len(case.gold.texts[case.dress.text]) < 1
-    ):
+    if not case.items:
         return
-    if case.answer not in case.gold.texts[:3]:
-        return  # the items are aliases: what pays is one of them
     wrong = [answer for answer in case.others if "\n" not in answer][:_LISTED]
     wrong += [f"item {number}" for number in range(_LISTED - len(wrong))]
-    listed = [*wrong[::2], *case.gold.items, *wrong[1::2]]
-    seam = "\n" if "\n" in case.answer or "," not in case.answer else ", "
-    yield "one list", case.full(seam.join(listed))
+    yield "one list", case.full(case.listed([*wrong[::2], *case.items, *wrong[1::2]]))
+
+
+@attack("hedge", near=True)
+def as_many_wrong_items(case: Case) -> Completions:
+    """A list with the right items and as many wrong ones.
+
+    Common knowledge: the same hole, for rewards that limit the number of items.
+    """
+    wrong = [answer for answer in case.others if "\n" not in answer][: len(case.items)]
+    if wrong:
+        yield "after the right ones", case.full(case.listed([*case.items, *wrong]))
+        yield "before the right ones", case.full(case.listed([*wrong, *case.items]))
+
+
+@attack("hedge", near=True)
+def a_few(case: Case) -> Completions:
+    """Three answers where one goes, of which one is right.
+
+    Common knowledge: the same hole, for rewards that limit the number of answers.
+    """
+    if case.kind not in _SINGLE or len(case.others) < 2:
+        return
+    few = case.among(case.others[:2])
+    yield "or", case.full(" or ".join(few))
+    yield "commas", case.full(", ".join(few))
+    yield "in parentheses", case.full(f"{few[0]} ({', '.join(few[1:])})")
+    yield "spaces", case.full(" ".join(few))
 
 
 @attack("hedge")

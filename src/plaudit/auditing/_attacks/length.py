@@ -51,6 +51,16 @@ def padded_with_spaces(case: Case) -> Completions:
     yield "lines after", case.full(case.wrong) + "\n" * 4200
 
 
+@attack("length", blind=True, gain=True)
+def padded_with_lines(case: Case) -> Completions:
+    """A wrong answer after many lines.
+
+    Common knowledge: steps are counted as lines.
+    """
+    for count in sorted({30, 120, *(n + n // 10 + 2 for n in case.lengths if 8 <= n <= 500)}):
+        yield f"{count} lines", padded(case.full(case.wrong), "so\n" * count)
+
+
 @attack("length", gain=True)
 def cut_short(case: Case) -> Completions:
     """A wrong answer, cut.

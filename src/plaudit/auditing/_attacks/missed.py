@@ -9,6 +9,7 @@ from plaudit.auditing._attacks._attack import Completions, attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._golds import Kind, number_text
 
+_OPENING = re.compile(r"\s*<\w+>|[A-Z]\w*(?: \w+)?:")
 _NUMBERS = (Kind.NUMBER, Kind.QUANTITY)
 
 
@@ -67,7 +68,10 @@ def reasoning_before(case: Case) -> Completions:
     TRL issue 6966: `think_format_reward` pays only what begins with `<think>`.
     """
     mark, full = case.marked(""), case.full(case.answer)
-    if mark and not mark.startswith("```") and not full.startswith("<think>"):
+    begins = _OPENING.match(full)
+    if begins and not full.startswith(mark):
+        return  # the form says how a reply begins
+    if mark and not mark.startswith("```"):
         yield "one sentence", f"First look at what is given.\n{full}"
 
 

@@ -116,6 +116,9 @@ def other_letter(case: Case) -> Completions:
 
     mistral-evals pull request 19: without its threshold, ANLS pays every text by its edit distance.
     """
+    if case.items and all(map(_NAME.fullmatch, case.items)):
+        yield "at the end of each item", case.full(case.listed(f"{item}q" for item in case.items))
+        yield "left out of each item", case.full(case.listed(item[:-1] for item in case.items))
     if case.kind is not Kind.TEXT or not _NAME.fullmatch(case.answer):
         return  # in a formula, a letter that is renamed may change nothing
     digits = [at for at, character in enumerate(case.answer) if character in "0123456789"]
@@ -171,6 +174,8 @@ def shifted_boxes(case: Case) -> Completions:
     yield "by half its size", case.full(case.boxed(half))
     back = [_moved(b, -(b[2] - b[0]) / 2, -(b[3] - b[1]) / 2) for b in case.boxes]
     yield "by half its size, back", case.full(case.boxed([[max(v, 0) for v in b] for b in back]))
+    aside = [_moved(b, (b[2] - b[0]) / 2, 0) for b in case.boxes]
+    yield "by half its width", case.full(case.boxed(aside))
     yield "by its width", case.full(case.boxed([_moved(b, b[2] - b[0], 0) for b in case.boxes]))
 
 

@@ -52,6 +52,10 @@ def only_in_the_thinking(case: Case) -> Completions:
     yield "nothing follows", f"<think>It may be\n{mark}\n</think>"
     yield "no answer follows", f"<think>It may be\n{mark}\n</think>\nI do not know."
     yield "thought alone", f"<think>{mark}</think>"
+    if mark != case.answer:
+        bare = f"<think>So it is {case.answer}.</think>"
+        yield "without its mark", bare
+        yield "without its mark, and none follows", f"{bare}\nI do not know."
     if case.others:
         wrong = case.marked(case.wrong)
         yield "another follows", f"<think>It may be\n{mark}\n</think>\n{wrong}"

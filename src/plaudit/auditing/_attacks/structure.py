@@ -42,6 +42,9 @@ def empty_form(case: Case) -> Completions:
     yield "a box", "\\boxed{}"
     yield "a box in dollars", "The final answer is $\\boxed{}$."
     yield "a fence", "```json\n\n```"
+    if case.kind in (Kind.BOX, Kind.BOXES, Kind.ITEMS):
+        yield "an empty list", case.marked("[]")
+        yield "an empty object", case.marked("{}")
 
 
 @attack("structure", blind=True)

@@ -78,6 +78,15 @@ def _among(scores: Scores, items: Sequence[Item], filler: str) -> Values:
     return found
 
 
+def among_copies(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
+    """Each row together with copies of it.
+
+    Common knowledge: rewards for variety pay what a batch has twice less, or once.
+    """
+    batches = [scores([item] * 4) for item in items]
+    return [batch[0] for batch in batches], [batch[-1] for batch in batches]
+
+
 def from_a_thread(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """The same call from a thread.
 
@@ -93,7 +102,9 @@ def in_another_process(scores: Scores, items: Sequence[Item]) -> tuple[Values, V
     ai-engineering-from-scratch pull request 355: a verdict seeded with `hash(text)` was another in
     each run.
     """
-    return scores(items), scores(items, elsewhere=True)
+    # In another order, too: what a reward keeps from one row to the next is not the same there.
+    there = scores(list(reversed(items)), elsewhere=True)
+    return scores(items), list(reversed(there))
 
 
 def as_messages_or_text(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
@@ -110,6 +121,7 @@ CHECKS: tuple[Check, ...] = (
     alone,
     among_short_ones,
     among_long_ones,
+    among_copies,
     from_a_thread,
     in_another_process,
     as_messages_or_text,
