@@ -131,14 +131,13 @@ def thousands_commas(case: Case) -> Completions:
 
 @attack("missed")
 def other_fraction(case: Case) -> Completions:
-    r"""A fraction as `\dfrac`, or with a slash.
+    r"""A fraction as `\dfrac`: the same formula in another size.
 
-    Math-Verify issue 1: `2/3` was read as 2, and was not equal to `\frac{2}{3}`.
+    Common knowledge: models write it so in displayed formulas.
     """
     number = number_text(case.answer) if case.kind is Kind.NUMBER else None
     if number is not None and number.bottom and case.marked("").startswith("\\boxed"):
         yield "dfrac", case.full(number.text().replace("\\frac", "\\dfrac"))
-        yield "slash", case.full(f"{number.sign}{number.digits}/{number.bottom}")
 
 
 @attack("missed")
