@@ -17,8 +17,24 @@ from math import isfinite, isnan
 from numbers import Integral, Real
 from typing import Any
 
-from plaudit.columns import kind_of, plain, rows_of, shortened
+from plaudit.columns import ids_of, kind_of, naming_row, plain, rows_of, same_length, shortened
 from plaudit.golds import holds_gold, read_gold
+
+__all__ = [
+    "Completion",
+    "Message",
+    "Solution",
+    "gold_alternatives_of",
+    "gold_text_of",
+    "gold_texts_of",
+    "ids_of",  # those of plaudit.columns are here too: who writes a reward needs them beside these
+    "naming_row",
+    "prompt_text_of",
+    "rows_of",
+    "same_length",
+    "text_of",
+    "texts_of",
+]
 
 Message = Mapping[str, Any]
 Completion = str | Message | Sequence[Message]

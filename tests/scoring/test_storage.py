@@ -22,7 +22,7 @@ from plaudit.scoring import (
     open_scored,
     score_table,
 )
-from plaudit.scoring.storage import _files
+from plaudit.scoring._storage import _files
 from s3 import BUCKET, s3_server
 
 pytest.importorskip("moto")

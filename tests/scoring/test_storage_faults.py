@@ -13,8 +13,8 @@ from test_ray_engine import FakeRay
 import plaudit
 from plaudit.scoring import InputError, StoppedError, _chunks, find_inputs, score_table
 from plaudit.scoring._readers import blocks_of
-from plaudit.scoring.storage import _files
-from plaudit.scoring.storage._folder import RemoteFolder
+from plaudit.scoring._storage import _files
+from plaudit.scoring._storage._folder import RemoteFolder
 from s3 import BUCKET, s3_server
 
 pytest.importorskip("moto")

@@ -39,9 +39,9 @@ from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score
 from plaudit.scoring._score_chunk import outcomes_of
 from plaudit.scoring._score_table import score_table, stopping_on_system_errors, with_columns
+from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of
-from plaudit.scoring.storage import local_path, path_here
 
 __all__ = [
     "PROMPTS",

@@ -21,7 +21,7 @@ from plaudit.scoring._columns import is_list
 from plaudit.scoring._inputs import InputFile
 from plaudit.scoring._readers import blocks_of, open_parquet
 from plaudit.scoring._records import Block, Extent, UnreadableRecord, parsed
-from plaudit.scoring.storage import is_url
+from plaudit.scoring._storage import is_url
 
 MIN_ROWS, MAX_ROWS = 256, 4096
 GROWS_EVERY = 8  # chunks, to twice the rows

@@ -7,7 +7,7 @@
     .progress/             until it has finished: the counts of each part, unfinished files
 
 Programs that read the folder as one table, such as pandas, ignore names that begin with _. Each
-file is there as a whole or not at all (`storage/`), and the counts of a part are written
+file is there as a whole or not at all (`_storage/`), and the counts of a part are written
 before the part is. So a part that is there is complete, and a run that was killed at any moment can
 be resumed.
 """
@@ -31,8 +31,8 @@ from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
+from plaudit.scoring._storage import Folder, folder_at, local_path, url_in, why
 from plaudit.scoring._summary import RunCounts, ScoreSummary
-from plaudit.scoring.storage import Folder, folder_at, local_path, url_in, why
 
 PROGRESS = ".progress"
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others

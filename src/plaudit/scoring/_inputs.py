@@ -4,7 +4,7 @@ rollouts/            a.jsonl.gz, b.parquet, …   a folder: its tables, sorted b
 saved/               dataset_info.json, state.json, data-00000-of-00002.arrow, …
                      a Hugging Face dataset saved to disk: its shards, in its own order
 rollouts.jsonl       a file
-s3://bucket/…        a file, a folder or a pattern in the storage of a cluster (`storage/`)
+s3://bucket/…        a file, a folder or a pattern in the storage of a cluster (`_storage/`)
 hf://datasets/…      a dataset of the Hugging Face Hub, or some of its files:
                          hf://datasets/org/name                        every table in it
                          hf://datasets/org/name/data/train-*.parquet   some of them
@@ -25,7 +25,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
-from plaudit.scoring.storage import (
+from plaudit.scoring._storage import (
     RemoteFile,
     folder_url,
     is_url,

@@ -29,7 +29,7 @@ from plaudit.scoring._records import (
     elements,
     parsed,
 )
-from plaudit.scoring.storage import open_arrow, open_input
+from plaudit.scoring._storage import open_arrow, open_input
 
 # Errors of the machine, not of the file, which can be read later.
 TRANSIENT = {

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, cast
 import pyarrow as pa
 
 from plaudit.scoring._errors import StoppedError
-from plaudit.scoring.storage import read_bytes
+from plaudit.scoring._storage import read_bytes
 
 try:  # four times as quick as Python's own; what both can read, they read as the same
     import msgspec

@@ -29,8 +29,8 @@ from plaudit.scoring._plan import Plan, make_plan
 from plaudit.scoring._ray import chunks_on_ray, score_on_ray
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk
+from plaudit.scoring._storage import folder_url, is_url, local_path, why
 from plaudit.scoring._summary import Progress, ScoreSummary
-from plaudit.scoring.storage import folder_url, is_url, local_path, why
 
 ENGINES = ("local", "ray")
 

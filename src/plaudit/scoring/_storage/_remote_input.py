@@ -7,7 +7,7 @@ file that is damaged and whose rows are lost.
 import io
 from typing import Any
 
-from plaudit.scoring.storage._errors import raising_storage_errors
+from plaudit.scoring._storage._errors import raising_storage_errors
 
 FIRST_BYTES, MOST_BYTES = 1 << 20, 8 << 20  # that are asked for at once, if no more are wanted
 REST_OF_LINE = 1 << 16  # bytes that are asked for beyond the end of what is wanted

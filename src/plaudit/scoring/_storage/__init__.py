@@ -4,8 +4,8 @@
 says what a person can do where storage fails.
 """
 
-from plaudit.scoring.storage._errors import raising_input_errors, why
-from plaudit.scoring.storage._files import (
+from plaudit.scoring._storage._errors import raising_input_errors, why
+from plaudit.scoring._storage._files import (
     RemoteFile,
     folder_url,
     is_url,
@@ -18,7 +18,7 @@ from plaudit.scoring.storage._files import (
     url_in,
     without_settings,
 )
-from plaudit.scoring.storage._folder import Folder, folder_at
+from plaudit.scoring._storage._folder import Folder, folder_at
 
 __all__ = [
     "Folder",

@@ -14,8 +14,8 @@ from typing import Protocol
 
 import pyarrow.fs as pafs
 
-from plaudit.scoring.storage._errors import raising_input_errors
-from plaudit.scoring.storage._files import opened
+from plaudit.scoring._storage._errors import raising_input_errors
+from plaudit.scoring._storage._files import opened
 
 WHOLE = ("s3", "gcs", "abfs")  # stores in which an object is there as a whole or not at all
 ONE_REQUEST = 5_000_000  # bytes: a smaller object is written to S3 by one request

@@ -23,8 +23,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from plaudit.scoring._errors import InputError
-from plaudit.scoring.storage._errors import raising_input_errors, raising_storage_errors
-from plaudit.scoring.storage._remote_input import RemoteInput
+from plaudit.scoring._storage._errors import raising_input_errors, raising_storage_errors
+from plaudit.scoring._storage._remote_input import RemoteInput
 
 ARROW = ("gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # and s3, of which more is known here
 BUCKETS = ("s3", "gs", "gcs")
