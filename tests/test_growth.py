@@ -14,4 +14,4 @@ def test_the_exponent_tells_one_pass_from_many():
         return "a" * length
 
     assert exponent(once, letters, short=200_000) < 1.5
-    assert exponent(again_and_again, letters, short=4_000) > 1.6
+    assert exponent(again_and_again, letters, short=30_000) > 1.6

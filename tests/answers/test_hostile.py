@@ -16,7 +16,7 @@ BOMBS = [
     r"\frac" * LONG,
     r"\sqrt" * LONG + "2",
     "x^{" * LONG + "2" + "}" * LONG,
-    r"\sum_{i=1}^{2000}\sum_{j=1}^{2000}ij",
+    pytest.param(r"\sum_{i=1}^{2000}\sum_{j=1}^{2000}ij", marks=pytest.mark.long),
     r"\sum_{i=1}^{300}\sum_{j=1}^{300}\sum_{k=1}^{300}\sqrt{ijk}",
     r"\prod_{k=1}^{2000}10^{4000}k",
     "100000!",

@@ -357,6 +357,7 @@ def test_two_recipes_on_one_input(rollouts, recipes):
     assert change.after.why == {"right": "The reasoning never ends."}
 
 
+@pytest.mark.long
 def test_two_recipes_from_the_command_line(rollouts, recipes, capsys):
     a, b = recipes
     assert command("--input", rollouts, a, b, "--exit-code") == 1

@@ -284,6 +284,7 @@ def test_configure_lets_calls_in_flight_end_on_their_workers():
         configure(deadline=before.deadline, workers=before.workers)
 
 
+@pytest.mark.long
 def test_closing_waits_for_calls_in_flight(quick):
     call = in_a_thread(lambda: quick.judge([*BOMBS, symbolic("u")]))
     pool = wait_until_in_flight(quick)

@@ -221,6 +221,7 @@ def test_a_step_that_goes_back_replaces_what_came_after_it(tmp_path):
     assert [row["step"] for row in rows(tmp_path, "step")] == [0] * 4 + [1] * 4 + [2] * 4
 
 
+@pytest.mark.long
 def test_batches_that_say_no_step_are_counted_and_counted_on(tmp_path):
     code = (
         "import sys, plaudit; from plaudit.recipes import load\n"

@@ -222,6 +222,7 @@ def test_the_same_exception_on_every_row_stops_the_run_with_its_traceback(
     assert not list((tmp_path / "out").glob("part-*"))
 
 
+@pytest.mark.long
 def test_a_reward_that_is_mended_scores_what_it_failed_on(tmp_path, score, monkeypatch):
     for options in ([], ["--strict"]):
         assert score("key_error", rows=2000, options=options)[0] in (1, 3)

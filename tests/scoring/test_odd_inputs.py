@@ -201,6 +201,7 @@ def test_standard_input_and_devices_are_refused(tmp_path, recipe):
         score_table([tmp_path / "zero.jsonl"], recipe, tmp_path / "out")
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("in_process")
 def test_a_folder_without_its_report_can_be_read_as_one_table(tmp_path, rows, recipe):
     """As `pandas.read_parquet` does it, which asks this."""

@@ -72,6 +72,7 @@ def assert_same(here: dict[str, bytes], there: dict[str, bytes]) -> None:
     assert here == there
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_the_same_bytes_as_on_this_machine(tmp_path, recipe, store, tables, engine, monkeypatch):
     monkeypatch.setattr(_chunks, "RANGE_BYTES", 20_000)  # many ranges
@@ -110,6 +111,7 @@ def test_a_limit_a_pattern_and_one_file(tmp_path, recipe, store, tables, monkeyp
     assert more.was_finished  # what it wrote is no input of it
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_a_run_that_was_stopped_is_resumed(
     tmp_path, recipe, store, tables, monkeypatch, in_process, engine

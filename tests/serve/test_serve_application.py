@@ -237,6 +237,7 @@ def test_a_row_says_whether_it_is_right_and_what_a_gate_held_back():
         assert "ungated" not in said["components"]["accuracy"]
 
 
+@pytest.mark.long
 def test_a_client_does_not_wait_long_for_a_connection():
     """A listener that accepts nobody, and whose queue is full: its system does not answer."""
     with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
