@@ -44,7 +44,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, default=5_000)
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--every", type=float, default=0.1, help="seconds between kills")
+    parser.add_argument("--every", type=float, default=0.03, help="seconds between kills")
     options = parser.parse_args()
     batch, right = traffic.symbolic(options.rows)
     fresh_judge()
