@@ -3,8 +3,8 @@
     python bench/all.py --data rollouts.jsonl --write
 
 Each runs in a process of its own and prints Markdown. With --write, the tables replace what stands
-between the two marker comments in docs/performance.md, and those of the engines what stands there
-in docs/judge.md. Ends with 1 where a benchmark does; its tables are shown all the same.
+between the two marker comments in the pages of docs/, or in those that --pages names. Ends with 1
+where a benchmark does; its tables are shown all the same.
 """
 
 import platform
@@ -39,11 +39,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a JSON-lines file of completions and golds")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/")
     parser.add_argument("--only", nargs="+", help="these benchmarks alone")
+    parser.add_argument("--pages", nargs="+", choices=PAGES, default=list(PAGES), metavar="PAGE")
     options = parser.parse_args()
     if options.only and options.write:
-        parser.error("--write needs whole pages: leave --only away")
+        parser.error("--write needs whole pages: say --pages in place of --only")
     failed = []
-    for page, names in PAGES.items():
+    for page in options.pages:
+        names = PAGES[page]
         tables = [machine()]
         for name in names:
             if options.only and name not in options.only:
