@@ -78,6 +78,8 @@ def test_another_name_is_not_the_gold(answer: str, gold: str) -> None:
         "Rome as well as Paris as well as Oslo as well as Bonn",
         "(Rome) (Paris) (Oslo) (Bonn)",
         "It is one of these: Rome, Paris",
+        "Paris, Rome, Oslo",
+        "Paris (Rome, Oslo)",
     ],
 )
 def test_who_lists_many_names_is_not_paid(answer: str) -> None:

@@ -58,8 +58,8 @@ _WORD = re.compile(
 )
 _PLUS_MINUS = re.compile(r"\\pm\s*+")
 _ITEM_END = re.compile(
-    r"[,.:](?!\d)|[;!?\n\t/|+=→{}]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
-    r"|\)\s*+\(|[\"”]\s*+[\"“]|(?<!\d)\d++[.)](?=\s)",
+    r"[,.:](?!\d)|[;!?\n\t/|+=→{}()]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
+    r"|[\"”]\s*+[\"“]|(?<!\d)\d++[.)](?=\s)",
     re.IGNORECASE,
 )
 # Small words that names have: of these alone, a row of names is no prose.
@@ -195,8 +195,8 @@ def _is_row_of_names(part: str, small_letters: bool) -> bool:
 def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
     """For each word, whether it stands in no list of names to pick from.
 
-    Such a list is a row of short pieces, most of which are no golds; where it is the whole answer
-    and `offered` with an "or", two are a list.
+    Such a list is a row of more than three short pieces, most of which are no golds; where it is
+    the whole answer, three are a list, and two that are `offered` with an "or".
     """
     known = {word for form in forms for word in form.words}
     longest = max((len(form.words) for form in forms), default=0)
@@ -215,7 +215,8 @@ def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]
             continue
         names = {frozenset(listed.own) for listed in run if listed.own}
         right = sum(bool((known - _SMALL) & name) for name in names)
-        most = 1 if total <= SHORT_ANSWER and len(run) == len(pieces) and offered else MOST_LISTED
+        is_whole = total <= SHORT_ANSWER and len(run) == len(pieces)
+        most = 1 if is_whole and offered else MOST_LISTED - (is_whole and not is_prose)
         to_pick_from = len(names) > most and right * 2 <= len(names) - (most > 1)
         free += [not to_pick_from for listed in run for _ in listed.words]
         run = []

@@ -190,7 +190,8 @@ def a_few(case: Case) -> Completions:
     yield "or", case.full(" or ".join(few))
     yield "commas", case.full(", ".join(few))
     yield "in parentheses", case.full(f"{few[0]} ({', '.join(few[1:])})")
-    yield "spaces", case.full(" ".join(few))
+    if case.kind is not Kind.TEXT:  # words in a row may be one name
+        yield "spaces", case.full(" ".join(few))
 
 
 @attack("hedge")
