@@ -19,24 +19,12 @@ import plaudit
 from plaudit.cli import main
 from plaudit.recipes import Component, Recipe, load
 from plaudit.rewards.trl import accuracy_reward
+from test_columns import Tensor
 
 RIGHT = r"So it is \boxed{4}."
 ROWS = [{"completion": RIGHT, "solution": "4"}, {"completion": "No idea.", "solution": "5"}]
 FRAME = pd.DataFrame(ROWS)
 MATH = load("trl-math")
-
-
-class Tensor:
-    """What a tensor of torch is to plaudit: `tolist`, and a length."""
-
-    def __init__(self, values):
-        self.values = values
-
-    def tolist(self):
-        return self.values
-
-    def __len__(self):
-        return len(self.values)
 
 
 def one_number(completions, **kwargs):
