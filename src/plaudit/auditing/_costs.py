@@ -15,6 +15,7 @@ LONG, LONG_SECONDS = 100_000, 5.0
 SMALL, LARGE, EXPONENT = 10_000, 80_000, 1.7
 _MIDDLE, _SURE = 40_000, 1.85  # what shows itself here needs not be measured on larger texts
 _WORTH = 0.04  # seconds for a text of that size, below which nobody minds how it grows
+_PATIENCE = 60.0  # seconds for what is harmless
 _SLOW = 0.5  # seconds for an honest answer, above which texts are not what makes a reward slow
 _SHORT_SIZES = (40, 950)
 
@@ -36,16 +37,25 @@ class CostFound:
 def cost_of(recipe: Recipe, table: Table, case: Case) -> CostFound:
     """The first text on which a recipe takes too long; nothing where there is none."""
     with Scorer(recipe, table.rows, table.as_messages) as scorer:
-        _warm_up(scorer, case)
-        if _least(scorer, case.place, case.full(case.answer), 3) > _SLOW:
+        hung = _warm_up(scorer, case)
+        if hung and hung != case.full(case.answer):
+            why = f"It takes more than {_PATIENCE:g} s for a text of {len(hung)} characters."
+            return CostFound("explosive_formulas", hung, why)
+        if hung or _least(scorer, case.place, case.full(case.answer), 3) > _SLOW:
             return CostFound(skipped=("an honest answer is slow already",))
         return _short(scorer, case) or _long(scorer, case) or CostFound()
 
 
-def _warm_up(scorer: Scorer, case: Case) -> None:
-    """Score what is harmless, so that imports and processes that start are no text's fault."""
+def _warm_up(scorer: Scorer, case: Case) -> str:
+    """Score what is harmless, so that imports and processes that start are no text's fault.
+
+    Gives the first text that does not come to an end; "" where all do.
+    """
     for answer in (case.answer, "\\sqrt{x^2 + 7x + 3}", case.wrong):
-        scorer.timed((case.place, case.full(answer)), 60.0)
+        text = case.full(answer)
+        if isinstance(scorer.timed((case.place, text), _PATIENCE), Hung):
+            return text
+    return ""
 
 
 def _short(scorer: Scorer, case: Case) -> CostFound | None:

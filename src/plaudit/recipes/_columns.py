@@ -18,6 +18,7 @@ _MEANINGS = {
     "final_answer gold_answer correct_answer golds answers targets labels references solutions",
     "completions": "completions completion response generation output prediction text responses "
     "generations outputs predictions generated_text model_output model_response messages",
+    "prompts": "prompts prompt question problem query instruction input questions problems",
     "problem": "problem question prompt query instruction input problems questions prompts",
     "completion_ids": "completion_ids token_ids response_ids output_ids output_token_ids tokens",
     "image_path": "image_path image images image_paths image_file file_name",
@@ -43,7 +44,8 @@ def guess(column: str, available: Collection[str]) -> str | None:
 def _by_meaning(column: str, available: Collection[str]) -> str | None:
     """The likeliest of the columns that datasets call otherwise than the rewards do."""
     by_name = {_bare(name): name for name in reversed(list(available))}
-    names = next((names for names in _MEANINGS.values() if column in names.split()), column)
+    groups = (names for names in _MEANINGS.values() if column in names.split())
+    names = _MEANINGS.get(column) or next(groups, column)
     meant = map(_bare, names.split())
     return next((by_name[name] for name in meant if name in by_name), None)
 
