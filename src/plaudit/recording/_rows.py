@@ -132,14 +132,14 @@ def batch_of(
     """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
     rows, listed = len(given), given.listed
     start = step * PER_STEP + process * PER_PROCESS + first
-    prompts = next((listed[name] for name in _PROMPTS if name in listed), [None] * rows)
+    prompts = _texts(next((listed[name] for name in _PROMPTS if name in listed), [None] * rows))
     tokens = listed.get(TOKENS)
     columns = {
         "row_id": pa.array(range(start, start + rows), pa.int64()),
         "group_id": text_array(_groups(step, prompts, listed)),
         "step": pa.array([step] * rows, pa.int64()),
         "process": pa.array([process] * rows, pa.int32()),
-        "prompt": text_array(_texts(prompts)),
+        "prompt": text_array(prompts),
         "completion": text_array(_texts(given.completions)),
     }
     for name, kind in kept.items():
@@ -194,14 +194,14 @@ def _array(values: Sequence[Any], kind: str) -> pa.Array:
         return pa.nulls(len(fitting), kind)
 
 
-def _groups(step: int, prompts: Sequence[Any], listed: Mapping[str, Sequence[Any]]) -> list[str]:
+def _groups(step: int, prompts: list[str | None], listed: Mapping[str, Sequence[Any]]) -> list[str]:
     """The group of each row: those of one step that answer the same prompt."""
+    keys = prompts
     if all(prompt is None for prompt in prompts):
         others = [listed[name] for name in _KEYS if name in listed]
-        keys: Sequence[Any] = list(zip(*others, strict=True)) if others else [None] * len(prompts)
-    else:
-        keys = prompts
-    return [f"{step}-{_digest(text)}" for text in _texts(keys)]
+        keys = _texts(list(zip(*others, strict=True))) if others else prompts
+    digests = {text: _digest(text) for text in dict.fromkeys(keys)}
+    return [f"{step}-{digests[text]}" for text in keys]
 
 
 def _digest(text: str | None) -> str:
