@@ -90,6 +90,7 @@ def test_a_resumed_run_records_each_step_once(tmp_path):
     children = [start(tmp_path, process, 8, 16, 40) for process in range(2)]
     for child in children:
         finished(child)
+    wait_for_writers(tmp_path)
     counts = recorded(tmp_path)
     wanted = set().union(*(expected(process, range(16), 40) for process in range(2)))
     assert counts == Counter(wanted)
