@@ -46,10 +46,7 @@ _ORDINALS = {
     )
 }
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
-_MONTH_NAMES = {
-    name: f"month{place}" for name, place in MONTHS.items() if name != "may" and name != "mar"
-}
-_MONTH_NAMES |= {"may": "month5"}
+_MONTH_NAMES = {name: f"month{place}" for name, place in MONTHS.items() if name != "mar"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 # A word, or a number with its sign and its decimals: "-5" does not name 5.
@@ -72,6 +69,7 @@ _PROSE = frozenset(
     " led held made gave came born comes goes gets means refers plays lives lies"
     " appears airs stars occupy contain contains consists occurs travels broke broadcast".split()
 )
+_LISTED = re.compile(r",(?!\d)|[;()\n|]|\bor\b", re.IGNORECASE)
 _OR = re.compile(r"\bor\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
 _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
@@ -106,7 +104,7 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
                 listed = True
                 if free[at]:
                     named.setdefault(gold, set(form.words))
-    if named and _names_another_last(answer, known):
+    if named and (_names_another_last(answer, known) or _is_list_of_names(answer, known)):
         return Found(Outcome.SEVERAL, "more than one answer")
     if named and offered and _offers_another(answer, forms, golds):
         return Found(Outcome.SEVERAL, "more than one answer")
@@ -135,6 +133,15 @@ def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bo
     return not all(
         any(any(_Places(part).of(form)) or _first(part, form) for form in forms) for part in parts
     )
+
+
+def _is_list_of_names(answer: str, known: set[str]) -> bool:
+    """Whether an answer is three to six names and no prose, of which two have no gold's words."""
+    parts = [words for part in _LISTED.split(answer) if (words := words_said(part))]
+    is_list = MOST_LISTED <= len(parts) <= 2 * MOST_LISTED and not _is_prose(answer)
+    if not is_list or max(map(len, parts)) > LONGEST_NAME:
+        return False
+    return sum((known - _SMALL).isdisjoint(words) for words in parts) > 1
 
 
 def _first(part: list[str], form: "Form") -> bool:
