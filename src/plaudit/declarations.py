@@ -37,6 +37,7 @@ class Declaration:
     is_exact: whether it said which columns it reads; else its **kwargs may read any
     reads_latex: whether it reads golds as LaTeX and as nothing else
     takes_alternatives: whether a gold that is a list holds several, each of which is right
+    is_light: whether it does little more than read its texts, so that an event loop may call it
     batch_names: what a reward of one text calls otherwise than a batch does, {"sol": "solution"}
     async_form: what gives the same scores on an event loop, where there is such a function
 
@@ -53,6 +54,7 @@ class Declaration:
     is_exact: bool
     reads_latex: bool = False
     takes_alternatives: bool = False
+    is_light: bool = False
     batch_names: Mapping[str, str] = field(default_factory=dict)
     async_form: Callable[..., Awaitable[Any]] | None = None
     needs_any: tuple[str, ...] = ()
@@ -69,6 +71,7 @@ def declare(
     needs: Sequence[str] = (),
     reads_latex: bool = False,
     takes_alternatives: bool = False,
+    is_light: bool = False,
     batch_names: Mapping[str, str] | None = None,
     needs_any: Sequence[str] = (),
 ) -> Declaration:
@@ -104,6 +107,7 @@ def declare(
         is_exact=columns is not None,
         reads_latex=reads_latex,
         takes_alternatives=takes_alternatives,
+        is_light=is_light,
         batch_names=renamed,
         needs_any=tuple(needs_any),
     )

@@ -48,7 +48,7 @@ class Connection:
             time.sleep(step.seconds)
             return None
         try:
-            return self._opened().request(step.method, step.path, content=step.body)
+            return self._opened().send(step.for_httpx(self._settings))
         except httpx.TransportError as error:
             return error
 
@@ -56,7 +56,7 @@ class Connection:
         with self._lock:
             if self._http is None or self._process != os.getpid():
                 self._process = os.getpid()
-                self._http = httpx.Client(**self._settings.http)
+                self._http = httpx.Client()
             return self._http
 
 
@@ -91,12 +91,12 @@ class AsyncConnection:
             await asyncio.sleep(step.seconds)
             return None
         try:
-            return await self._opened().request(step.method, step.path, content=step.body)
+            return await self._opened().send(step.for_httpx(self._settings))
         except httpx.TransportError as error:
             return error
 
     def _opened(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         if loop not in self._https:
-            self._https[loop] = httpx.AsyncClient(**self._settings.http)
+            self._https[loop] = httpx.AsyncClient()
         return self._https[loop]

@@ -10,10 +10,12 @@ import random
 import time
 from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import httpx
 
+from plaudit import __version__
 from plaudit.client._payload import (
     Columns,
     RemoteRecipe,
@@ -59,18 +61,26 @@ class Settings:
         object.__setattr__(self, "url", self.url.rstrip("/"))
 
     @property
-    def http(self) -> dict[str, Any]:
-        """The arguments of `httpx.Client`, and of `httpx.AsyncClient`.
+    def headers(self) -> dict[str, str]:
+        """What stands above every request.
 
-        >>> Settings("http://rewards:8950").http["timeout"]
-        Timeout(connect=5.0, read=330.0, write=330.0, pool=330.0)
+        >>> Settings("http://rewards:8950", token="secret").headers["Authorization"]
+        'Bearer secret'
         """
-        token = self.token or os.environ.get(VARIABLE, "")
-        headers = {"Content-Type": "application/json"}
-        if token:
+        headers = {"Content-Type": "application/json", "User-Agent": f"plaudit/{__version__}"}
+        if token := self.token or os.environ.get(VARIABLE, ""):
             headers["Authorization"] = f"Bearer {token.strip()}"
-        timeout = httpx.Timeout(self.timeout, connect=min(CONNECT_TIMEOUT, self.timeout))
-        return {"base_url": self.url, "headers": headers, "timeout": timeout}
+        return headers
+
+    @property
+    def timeouts(self) -> dict[str, float]:
+        """How many seconds each part of a request may take.
+
+        >>> Settings("http://rewards:8950").timeouts
+        {'connect': 5.0, 'read': 330.0, 'write': 330.0, 'pool': 330.0}
+        """
+        connect = min(CONNECT_TIMEOUT, self.timeout)
+        return {"connect": connect, **dict.fromkeys(("read", "write", "pool"), self.timeout)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +90,25 @@ class Request:
     method: str
     path: str
     body: bytes | None = None
+
+    def for_httpx(self, settings: Settings) -> httpx.Request:
+        """The same as `httpx.Client.build_request` makes it, which takes a tenth of a batch's time.
+
+        >>> Request("GET", "/v1/recipe").for_httpx(Settings("http://rewards:8950"))
+        <Request('GET', 'http://rewards:8950/v1/recipe')>
+        """
+        return httpx.Request(
+            self.method,
+            _parsed(settings.url + self.path),
+            headers=settings.headers,
+            content=self.body,
+            extensions={"timeout": settings.timeouts},
+        )
+
+
+@lru_cache
+def _parsed(url: str) -> httpx.URL:
+    return httpx.URL(url)
 
 
 @dataclass(frozen=True, slots=True)

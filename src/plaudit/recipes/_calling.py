@@ -66,12 +66,14 @@ class Calling:
     async def scores_async(
         self, completions: Sequence[Any], columns: Mapping[str, Any], mapping: Mapping[str, str]
     ) -> list[Score]:
-        """The same on an event loop; one without an async form works in a thread meanwhile."""
+        """The same on an event loop; what has no async form and is not light works in a thread."""
         import asyncio  # who has no loop need not load it
 
         arguments = self._arguments(completions, columns, mapping)
         if self.async_form is not None:
             return self._scores(len(completions), await self.async_form(**arguments))
+        if self.declaration.is_light:
+            return self._scores(len(completions), self.function(**arguments))
         given = await asyncio.to_thread(self.function, **arguments)
         return self._scores(len(completions), given)
 

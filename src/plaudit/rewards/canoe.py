@@ -31,7 +31,7 @@ SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 Prompt = TypeVar("Prompt", bound=Completion)
 
 
-@reward(columns=("solution",))
+@reward(columns=("solution",), is_light=True)
 def accuracy_reward(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
 ) -> list[Score]:
@@ -97,7 +97,7 @@ def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
     return score_of(verdict, gold, (answer, gold), compared=compared)
 
 
-@reward(columns=("solution", "completions_long_answer"))
+@reward(columns=("solution", "completions_long_answer"), is_light=True)
 def influence_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -201,7 +201,7 @@ def _replacing(message: Message, old: str, new: str) -> Message:
     return changed
 
 
-@reward(columns=())
+@reward(columns=(), is_light=True)
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
 
@@ -218,7 +218,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     ]
 
 
-@reward(columns=("problem",), needs=("problem",))
+@reward(columns=("problem",), needs=("problem",), is_light=True)
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 

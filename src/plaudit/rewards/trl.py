@@ -33,7 +33,7 @@ NO_END = Score(
 )
 
 
-@reward(columns=("solution",), reads_latex=True)
+@reward(columns=("solution",), reads_latex=True, is_light=True)
 def accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -66,7 +66,7 @@ async def accuracy_reward_async(
     return await settle_async(_accuracy(completions, solution, log_extra))
 
 
-@reward(columns=("solution",), reads_latex=True)
+@reward(columns=("solution",), reads_latex=True, is_light=True)
 def reasoning_accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -172,7 +172,7 @@ def _shown(score: Score, read: str | None, skipped: str) -> str:
     return skipped if score.value is None else read or "[unparseable]"
 
 
-@reward(columns=())
+@reward(columns=(), is_light=True)
 def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
 

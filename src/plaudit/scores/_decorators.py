@@ -43,6 +43,7 @@ def reward(
     needs_any: Sequence[str] = (),
     reads_latex: bool = False,
     takes_alternatives: bool = False,
+    is_light: bool = False,
 ) -> Callable[[Callable[P, list[Score]]], Reward[P]]: ...
 def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -> Any:
     """Make the reward function of a function that scores a batch, and declare what it takes.
@@ -54,6 +55,8 @@ def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -
     needs_any: columns of which it needs one, whichever: an image as `image` or as `image_path`
     reads_latex: whether it reads golds as LaTeX and as nothing else
     takes_alternatives: whether a gold that is a list holds several, each of which is right
+    is_light: whether it does little more than read its texts: no file, no request, no long
+        calculation. An event loop then calls it itself, and otherwise has a thread do so
 
     >>> @reward
     ... def brief(completions, **kwargs):

@@ -9,7 +9,7 @@ from plaudit.rewards.vlm_r1._log import log
 from plaudit.scores import Score, reward
 
 
-@reward(columns=("solution",))  # for the debug log
+@reward(columns=("solution",), is_light=True)  # for the debug log
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the whole text is `<think>…</think>`, white space, `<answer>…</answer>`.
 
@@ -27,7 +27,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     return scores
 
 
-@reward(columns=("solution",))  # for the debug log
+@reward(columns=("solution",), is_light=True)  # for the debug log
 def format_reward_rec(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text holds a `<think>`, then an `<answer>` with a box in curly brackets.
 
