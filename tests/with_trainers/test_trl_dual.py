@@ -17,8 +17,10 @@ OLD_TRL = Path(sys.prefix) / "trl-1.7.0"  # installed beside, with --target
 def run(folder, *modes, old=False, processes=1):
     """What each process of each run noted."""
     launch = [sys.executable]
-    if processes > 1:
-        launch += ["-m", "torch.distributed.run", "--standalone", f"--nproc_per_node={processes}"]
+    if processes > 1:  # --cpu would start one process only
+        launch += ["-m", "accelerate.commands.accelerate_cli", "launch", "--multi_gpu"]
+        launch += [f"--num_processes={processes}", "--num_machines=1", "--mixed_precision=no"]
+        launch += ["--dynamo_backend=no", "--main_process_port=0"]
     environment = dict(os.environ, TRL_EXPERIMENTAL_SILENCE="1", OMP_NUM_THREADS="1")
     environment["ACCELERATE_USE_CPU"] = "true"
     if old:
