@@ -1,8 +1,8 @@
-"""EasyR1, slime and NeMo-RL, of which PyPI has no package, run for real where their source is.
+"""EasyR1, slime, NeMo-RL and NeMo-Gym, which PyPI does not have, run for real from their source.
 
     PLAUDIT_TRAINER_SOURCES=/path/to/folder make test-trainers
 
-The folder has clones called EasyR1, slime and RL. Each runs in a process of its own, since EasyR1
+The folder has clones called EasyR1, slime, RL and Gym. Each runs in a process of its own, since EasyR1
 calls its package verl, as verl does.
 """
 
@@ -116,11 +116,64 @@ reply = nemo_gym.reply_of(nemo_gym.batch_of(body).scores(load(recipe)), body)
 validate_reward_components_match_scalar([reply])
 """
 
+# The resources server that docs/trainers/nemo_gym.md shows, run by NeMo-Gym's own classes.
+NEMO_GYM = r"""
+import os, re, socket, sys, threading, time
+from pathlib import Path
+from unittest.mock import MagicMock
+import httpx, uvicorn
+
+sys.modules["wandb"] = MagicMock()  # a tracker of experiments has no part in this
+from nemo_gym.base_resources_server import BaseResourcesServerConfig
+from nemo_gym.server_utils import ServerClient
+
+os.environ["PLAUDIT_RECIPE"] = "trl-reasoning"
+page = Path(os.environ["PLAUDIT_PAGE"]).read_text()
+(shown,) = [code for code in re.findall("```python\n(.*?)```", page, re.S) if "Server)" in code]
+exec(shown)
+
+config = BaseResourcesServerConfig(host="127.0.0.1", port=0, entrypoint="", name="plaudit")
+client = ServerClient.model_construct()  # asks other servers of NeMo-Gym: there are none
+server = uvicorn.Server(
+    uvicorn.Config(PlauditServer(config=config, server_client=client).setup_webserver())
+)
+listener = socket.create_server(("127.0.0.1", 0))
+thread = threading.Thread(target=server.run, args=([listener],))
+thread.start()
+try:
+    while not server.started:
+        time.sleep(0.01)
+    message = {
+        "id": "m", "type": "message", "role": "assistant", "status": "completed",
+        "content": [
+            {"type": "output_text", "text": "<think>a</think> \\boxed{4}", "annotations": []}
+        ],
+    }
+    body = {
+        "responses_create_params": {"input": [{"role": "user", "content": "2 + 2?"}]},
+        "response": {
+            "id": "r", "created_at": 0, "model": "m", "object": "response", "output": [message],
+            "parallel_tool_calls": False, "tool_choice": "auto", "tools": [],
+        },
+        "expected_answer": "4",
+    }
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}/verify"
+    answer = httpx.post(url, json=body, timeout=60)
+    assert answer.status_code == 200, answer.text
+    given = answer.json()
+    components = {"reasoning_accuracy_reward": 1.0, "think_format_reward": 1.0}
+    assert (given["reward"], given["reward_components"]) == (2.0, components), given
+    assert given["expected_answer"] == "4" and given["mask_sample"] is False, given
+finally:
+    server.should_exit = True
+    thread.join()
+"""
+
 
 @pytest.mark.parametrize(
     ("name", "script"),
-    [("EasyR1", EASYR1), ("slime", SLIME), ("RL", NEMO_RL)],
-    ids=["EasyR1", "slime", "NeMo-RL"],
+    [("EasyR1", EASYR1), ("slime", SLIME), ("RL", NEMO_RL), ("Gym", NEMO_GYM)],
+    ids=["EasyR1", "slime", "NeMo-RL", "NeMo-Gym"],
 )
 def test_its_own_code_takes_the_rewards(name, script):
     source = Path(SOURCES) / name
@@ -128,6 +181,7 @@ def test_its_own_code_takes_the_rewards(name, script):
         pytest.skip(f"PLAUDIT_TRAINER_SOURCES names no folder with {name} in it")
     paths = [str(source), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+    environment["PLAUDIT_PAGE"] = str(HERE.parents[1] / "docs" / "trainers" / "nemo_gym.md")
     done = subprocess.run(
         [sys.executable, "-c", script],
         env=environment,
