@@ -210,12 +210,8 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     """
     tags = "think", "long_answer", "answer"
     parts = "<think>…</think>, <long_answer>…</long_answer>, <answer>…</answer> and nothing else."
-    return [
-        Score(1.0, f"The text is {parts}")
-        if only_tags(text, *tags)
-        else Score(0.0, f"The text is not {parts}")
-        for text in texts_of(completions)
-    ]
+    right, wrong = Score(1.0, f"The text is {parts}"), Score(0.0, f"The text is not {parts}")
+    return [right if only_tags(text, *tags) else wrong for text in texts_of(completions)]
 
 
 @reward(columns=("problem",), needs=("problem",), is_light=True)

@@ -31,6 +31,11 @@ INCOMPLETE = "[incomplete reasoning]"
 NO_END = Score(
     0.0, "The reasoning never ends.", None, None, INCOMPLETE, Status.NO_ANSWER, right=False
 )
+# The same few scores for all rows: to make one takes as long as to look at a text.
+NO_THINK = Score(0.0, "The text does not start with <think>.")
+TWO_THINKS = Score(0.0, "The text has more than one <think>.")
+OPEN_THINK = Score(0.0, "The <think> is never closed.")
+ONE_THINK = Score(1.0, "The text starts with one <think>…</think>.")
 
 
 @reward(columns=("solution",), reads_latex=True, is_light=True)
@@ -184,12 +189,10 @@ def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> lis
 
 def _think_format(text: str) -> Score:
     if not text.startswith("<think>"):
-        return Score(0.0, "The text does not start with <think>.")
+        return NO_THINK
     if text.count("<think>") > 1:
-        return Score(0.0, "The text has more than one <think>.")
-    if "</think>" not in text:
-        return Score(0.0, "The <think> is never closed.")
-    return Score(1.0, "The text starts with one <think>…</think>.")
+        return TWO_THINKS
+    return ONE_THINK if "</think>" in text else OPEN_THINK
 
 
 class _MadeReward:

@@ -17,12 +17,9 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     [1.0, 0.0]
     """
     texts = texts_of(completions)
-    scores = [
-        Score(1.0, "The text is <think>…</think>, <answer>…</answer> and nothing else.")
-        if extract.only_tags(text, "think", "answer")
-        else Score(0.0, "The text is not <think>…</think>, <answer>…</answer> and nothing else.")
-        for text in texts
-    ]
+    parts = "<think>…</think>, <answer>…</answer> and nothing else."
+    right, wrong = Score(1.0, f"The text is {parts}"), Score(0.0, f"The text is not {parts}")
+    scores = [right if extract.only_tags(text, "think", "answer") else wrong for text in texts]
     log("Format reward", scores, texts, kwargs.get("solution"), "_format")
     return scores
 
@@ -37,11 +34,8 @@ def format_reward_rec(completions: Sequence[Completion], **kwargs: Any) -> list[
     texts = texts_of(completions)
     seam = r"</think>\s*+<answer>"
     parts = ("<think>", seam, r"\{", extract.INT_BOX, r"\}", "</answer>")
-    scores = [
-        Score(1.0, "There is a <think>, then an <answer> with a box in curly brackets.")
-        if extract.in_order(text, *parts)
-        else Score(0.0, "There is no <think> with an <answer> after it that holds {…[int × 4]…}.")
-        for text in texts
-    ]
+    right = Score(1.0, "There is a <think>, then an <answer> with a box in curly brackets.")
+    wrong = Score(0.0, "There is no <think> with an <answer> after it that holds {…[int × 4]…}.")
+    scores = [right if extract.in_order(text, *parts) else wrong for text in texts]
     log("Format reward", scores, texts, kwargs.get("solution"), "_format")
     return scores
