@@ -1,8 +1,8 @@
-"""Whether plaudit says what a loop over math-verify says, row by row, as TRL would ask.
+"""Whether plaudit gives the verdicts of a loop over math-verify, row by row, as TRL calls it.
 
 Generated batches of many seeds, and with --data every row of a JSON-lines file with `completion`
-and `gold`. Rows on which the loop times out or crashes are counted apart. Exits with 1, and shows
-the first rows, where a verdict differs.
+and `gold`. Rows on which the loop times out or crashes are counted separately. If a verdict
+differs, it shows the first such rows and exits with 1.
 """
 
 import multiprocessing

@@ -1,10 +1,10 @@
-"""Every benchmark, one after another, and their tables into the documentation.
+"""The benchmarks whose tables are in the documentation, one after another.
 
     python bench/all.py --data rollouts.jsonl --write
 
-Each runs in a process of its own and prints Markdown. With --write, the tables replace what stands
-between the two marker comments in the pages of docs/, or in those that --pages names. Ends with 1
-where a benchmark does; its tables are shown all the same.
+Each runs in its own process and prints Markdown. With --write, the tables replace what is between
+the two marker comments in the pages of docs/, or in those that --pages names. Exits with 1 if a
+benchmark fails; its tables are shown all the same.
 """
 
 import platform
@@ -38,7 +38,7 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, help="a JSON-lines file of completions and golds")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/")
-    parser.add_argument("--only", nargs="+", help="these benchmarks alone")
+    parser.add_argument("--only", nargs="+", help="only these benchmarks")
     parser.add_argument("--pages", nargs="+", choices=PAGES, default=list(PAGES), metavar="PAGE")
     options = parser.parse_args()
     if options.only and options.write:

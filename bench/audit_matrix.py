@@ -2,8 +2,8 @@
 
     python bench/audit_matrix.py --write        # puts the table into docs/audit.md
 
-Tables are small and made here, one for each kind of gold. A cell is the largest share that an
-attack of its class got; a dash stands for less than a tenth, or for a class that does not count.
+The tables are small and generated here, one for each kind of gold. A cell is the largest share that
+an attack of its class got; a dash means less than a tenth, or a class that does not count.
 """
 
 import argparse

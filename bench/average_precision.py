@@ -1,10 +1,10 @@
-"""COCO libraries on one-image calls: agreement, speed, import, size, and life after a fork.
+"""COCO libraries on one-image calls: agreement, speed, import, size, and use after a fork.
 
     pip install pycocotools faster-coco-eval hotcoco
     python bench/average_precision.py
 
-Each row of a detection reward is one image with a handful of boxes, so what counts is the cost of
-a call and not that of a data set. Ratios are against pycocotools.
+Each row of a detection reward is one image with a handful of boxes, so what matters is the cost of
+a call, not of a dataset. Ratios are against pycocotools.
 """
 
 import contextlib

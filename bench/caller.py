@@ -1,21 +1,21 @@
-r"""What the caller's own process spends on a completion of 1,000 characters, worker or no worker.
+r"""What a completion of 1,000 characters costs the calling process.
 
 Rows that need a worker are left out: `step.py` and `workers.py` have those. The others are scored
 by `plaudit.rewards.trl.accuracy_reward` in batches:
 
-    seen before                 the same texts once more
+    seen before                 the same texts again
     new text, known answer      other texts, whose answers were judged before with their golds
-    new answer, equal as text   of known golds, as in a group after its first completion
-    new gold, equal as text     nothing is remembered, neither the answer nor the gold
-    new gold, number compare    the same, of answers that are compared as numbers
+    new answer, equal as text   the gold is known, as in a group after its first completion
+    new gold, equal as text     neither the answer nor the gold is known
+    new gold, number compare    the same, for answers that are compared as numbers
 
 In the last three, no answer comes twice with the same gold. The texts are those of --data, a
-JSON-lines file with `completion` and `gold`, or generated ones; each is cut at its start, or has
-words put before it. Times are CPU time of the calling thread, the best of --repeat.
+JSON-lines file with `completion` and `gold`, or generated ones, cut or padded at the start. Times
+are CPU time of the calling thread, the best of --repeat.
 
-The stages are timed one by one on the same rows. *Finding* is from a text to the LaTeX that counts,
-*opening* from that to what is in the box, *reading* puts it into normal form, and the gold where
-that is new. The rest is comparing, look-ups, scores and their sentences.
+The stages are timed one by one on the same rows. *Finding* goes from a text to the LaTeX that
+counts, *opening* from that to what is in the box, *reading* puts it (and the gold, if it is new)
+into normal form. The rest is comparing, look-ups, scores and their sentences.
 """
 
 import time

@@ -1,8 +1,8 @@
 """`vlm_r1.detection_score` with 1 to 300 boxes a side, against a plain-Python greedy loop.
 
-The loop does what VLM-R1 describes: the IoU of every pair, then round after round the best pair of
-what is left. Both read the boxes out of fenced JSON, as the reward gets them. Scores are compared
-as numbers; they may differ in the last bit, since sums are taken in another order.
+The loop does what VLM-R1 describes: it takes the IoU of every pair, then repeatedly the best pair
+that is left. Both read the boxes from fenced JSON, as the reward gets them. Scores may differ in
+the last bit, since sums are taken in another order.
 """
 
 import json

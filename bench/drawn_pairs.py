@@ -1,11 +1,12 @@
-"""Whether a worker compares as math-verify does, as it was released, on drawn pairs of every kind.
+"""Whether a worker compares like math-verify as released, on random pairs of every kind.
 
     python bench/drawn_pairs.py --pairs 100000
 
-Intervals, unions, tuples, equations, inequalities, matrices, words and more: each pair is one that
-was drawn to look alike, or two members of different ones. math-verify runs in processes that load
-nothing of plaudit's workers. What takes either more than a few seconds is counted apart. Exits with
-1, and shows the first pairs, where a verdict differs. 100,000 pairs take about an hour.
+Intervals, unions, tuples, equations, inequalities, matrices, words and more: a pair is either two
+texts that were generated to look alike, or texts of two such pairs. math-verify runs in processes
+that load nothing of plaudit's workers. Pairs that take either side more than a few seconds are
+counted separately. If a verdict differs, it shows the first such pairs and exits with 1. 100,000
+pairs take about an hour.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
-"""Six ways to have items judged by other processes, each used as its documentation shows.
+"""Six ways to judge items in other processes, each used as its documentation shows.
 
 All do the same work, `judge_item` of plaudit's workers, in two processes with a memory limit. What
-an engine cannot do is not mended here: that is what `engines.py` finds out.
+an engine cannot do is not worked around here: `engines.py` finds it out.
 """
 
 import json

@@ -1,8 +1,8 @@
 """`kill -9` of a worker, again and again, while a batch that needs the workers is judged.
 
-Every row is symbolic and the reward that it deserves is known from how it was made. A killer looks
-for worker processes and kills one at a time, spread over the batch. Exits with 1 where a reward is
-wrong, or where fewer workers were killed than asked for.
+Every row is symbolic, and its right reward is known from how it was generated. A thread looks for
+worker processes and kills one at a time, spread over the batch. Exits with 1 if a reward is wrong,
+or if fewer workers were killed than asked for.
 """
 
 import os

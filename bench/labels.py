@@ -3,10 +3,10 @@ r"""How often each accuracy reward is wrong on labelled rows: false negatives an
     python bench/labels.py --data FOLDER --show
 
 The folder has math.jsonl and qa.jsonl (`completion`, `gold`, `label`, `set`, perhaps `question`)
-and pairs.jsonl (`gold`, `answer`, `equal`, `theme`); what is missing is left out. With --show,
-every row that plaudit's own reward gets wrong is listed, with its digest. A list of disputed rows,
-as JSON lines with `row`, such a digest, and `why`, takes those whose label is wrong out of the
-count. With --time, each reward scores math.jsonl in a process of its own, which has nothing loaded.
+and pairs.jsonl (`gold`, `answer`, `equal`, `theme`); a file that is missing is skipped. With
+--show, every row that plaudit's own reward gets wrong is listed, with its digest. --disputed names
+a file of rows whose label is wrong, as JSON lines with `row` (such a digest) and `why`: they are
+not counted. With --time, each reward scores math.jsonl in a fresh process.
 """
 
 import json

@@ -2,10 +2,10 @@ r"""Long completions: finding the answer in 1k, 10k, 100k and 1M characters.
 
 The texts are reasoning with an answer, reasoning without one, and inputs on which math-verify's
 regular expressions take time quadratic in the length: `\[`, `\(` or `\boxed{` never closed, spaces
-inside a box, many `\text{a}`. What is timed is finding alone (`candidates`), by TRL's rule and by
+inside a box, many `\text{a}`. Only finding (`candidates`) is timed, by TRL's rule and by
 math-verify's defaults. math-verify's expressions, by TRL's rule, are stopped after --limit seconds,
-and larger sizes of that text are not tried. `whole reward` is `accuracy_reward` of one row that is
-not remembered.
+and larger sizes of that text are not tried. `whole reward` is `accuracy_reward` on one row that is
+not in the cache.
 """
 
 import random

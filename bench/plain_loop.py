@@ -1,6 +1,6 @@
 """What TRL does: parse the gold, parse the completion, verify, one row after the other.
 
-It leaves out that TRL also writes the parsed answers as text for its log, which never ends on some
+Unlike TRL, it does not turn the parsed answers into text for a log, which never ends on some
 answers.
 """
 

@@ -1,10 +1,10 @@
-"""One poisonous item in 1,024: what it costs over the same batch without it.
+"""One item in 1,024 that would hang math-verify: what it adds to the time of its batch.
 
-Each poison is judged in a batch of which nothing is remembered, from the main thread and from
-another, then in a second batch of new rows with the same poison in it. The cost is the time over
-that of the batch without it. The loop gets the poison alone, in a process of its own that is ended
-after --patience seconds: a time limit made of signals does not reach into one long computation,
-and off the main thread there is none at all.
+Each such item is judged in a batch that is not in the cache, from the main thread and from another,
+then in a second batch of new rows with the same item. The cost is the time beyond that of the batch
+without it. The loop gets the item alone, in a process that is ended after --patience seconds: a
+time limit made of signals does not interrupt one long computation, and off the main thread there is
+none.
 """
 
 import subprocess

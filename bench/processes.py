@@ -1,4 +1,4 @@
-"""Processes as Linux shows them in /proc: who descends from whom, and how much memory each has."""
+"""Processes in Linux's /proc: which descend from which, and how much memory each has."""
 
 import os
 import time

@@ -1,8 +1,8 @@
-"""What recording takes from a training step: several processes, each of which scores a batch.
+"""What recording adds to a training step, with several processes that each score a batch.
 
-A step is a pause, in which a trainer would generate and train, and the rewards of a batch. In
-turns, one is recorded and one is not, in the same process. All processes do so at the same time,
-and each has a writer beside it. Ends with 1 where a step takes more than 1% longer.
+A step is a pause, in which a trainer would generate and train, and the rewards of a batch. Every
+other step is recorded, in the same process. All processes run at the same time, each with its
+writer. Exits with 1 if a step takes more than 1% longer.
 """
 
 import multiprocessing

@@ -1,7 +1,7 @@
 """`trl.get_repetition_penalty_reward` over long completions, against a plain-Python loop.
 
-The loop makes every n-gram a tuple and counts those in a set, as TRL does. Token ids are drawn as
-texts have them, a few often and most seldom; a part of each completion repeats an earlier one.
+The loop makes every n-gram a tuple and puts it into a set, as TRL does. A few token ids are
+frequent and most are rare, as in texts; a part of each completion repeats an earlier part.
 """
 
 import random

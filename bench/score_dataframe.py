@@ -1,9 +1,9 @@
-"""How long `plaudit.score` takes for a pandas DataFrame, beside `plaudit score` on the same rows.
+"""How long `plaudit.score` takes for a pandas DataFrame, compared with `plaudit score`.
 
-The command reads the rows from a Parquet file and writes a folder; the function is given the
-DataFrame, and gives one back. Both score with one worker a core, in turns; the best time of each
-counts. Ends with 1 where the totals differ, or where the function takes more than --most times as
-long as the command.
+The command reads the same rows from a Parquet file and writes a folder; the function takes the
+DataFrame and returns one. Both score with one worker per core, in turns; the best time of each
+counts. Exits with 1 if the totals differ, or if the function takes more than --most times as long
+as the command.
 """
 
 import json

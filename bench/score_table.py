@@ -1,9 +1,9 @@
 """How fast `plaudit score` goes through a table, and how much memory it takes for that.
 
-The same rows go through a plain loop in one process first: read a line, call the reward functions
-on batches of 64, write the line back with their values. It keeps no reasons, and cannot go on after
-it was stopped. Memory is the most that all processes of a run have at once, looked at every tenth
-of a second; what two of them share counts twice.
+The same rows first go through a plain loop in one process: read lines, call the reward functions on
+batches of 64, write the lines with their values. It keeps no reasons, and cannot be resumed. Memory
+is the peak over all processes of a run, sampled every tenth of a second; what two of them share
+counts twice.
 """
 
 import json
@@ -60,7 +60,7 @@ class Measured:
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
-    parser.add_argument("--workers", type=int, help="processes that score; else one a core")
+    parser.add_argument("--workers", type=int, help="processes that score (default: one per core)")
     options = parser.parse_args()
     more = ["--workers", str(options.workers)] if options.workers else []
     with tempfile.TemporaryDirectory() as name:

@@ -1,16 +1,15 @@
 """A server under load: 64 clients, requests of every kind, one in a hundred poisonous.
 
 Each client asks again as soon as it has its answer. Requests hold 1 to 64 rows, most in the
-server's own protocol, some in the shapes of OpenRLHF, slime and verl. A poisonous one has a row of
-which a CAS would compute for ever, of a few kinds that come again and again, as from a model that
-has fallen in love with them. With --fresh no two are alike: then each costs a worker all its time,
-and when they come faster than the workers can be killed, latency says nothing but how many. With
---kills, a worker of the judge is killed every second meanwhile. Afterwards, every answer is
-compared with the direct call's.
+server's own protocol, some in the formats of OpenRLHF, slime and verl. A poisonous one has a row on
+which a CAS would compute forever, of a few kinds that repeat, as a model repeats itself. With
+--fresh no two are alike: then each takes a worker its whole deadline, and if they come faster than
+the workers can be killed, latency depends only on how many there are. With --kills, a worker of the
+judge is killed every second. Afterwards, every answer is compared with that of the direct call.
 
-Exits with 1 where an answer is a 4xx or 5xx, is lost or differs, or where the 99th percentile is
-above twice the deadline of an item. With --kills or --fresh, that last one is not asked for: a
-poisonous row whose worker is killed begins anew.
+Exits with 1 if an answer is a 4xx or 5xx, is lost or differs, or if the 99th percentile is above
+twice the deadline of an item. With --kills or --fresh that last check is left out, since a
+poisonous row whose worker is killed starts over.
 """
 
 import asyncio

@@ -1,10 +1,10 @@
-"""Rows a second through HTTP, beside the direct call of the same recipe, in one run.
+"""Rows per second over HTTP, compared with the direct call of the same recipe, in one run.
 
-Each batch of 256 rows is new to both sides, which have a judge of their own and take turns: the
-direct call in this process, the server in another. What counts is the median batch, since other
-work on the machine hits one side or the other. *Known rows* are the same batches once more, where
-all that the direct call does is to look them up. Exits with 1 where a reward differs, or
-where new rows through HTTP come below --least of the direct call.
+Each batch of 256 rows is new to both sides, which have separate judges and take turns: the direct
+call in this process, the server in another. The median batch counts, since other work on the
+machine slows one side or the other. *Known rows* are the same batches again, which the direct call
+only looks up. Exits with 1 if a reward differs, or if the rate of new rows over HTTP is below
+--least of the direct call's.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""A `plaudit serve` of one's own, for as long as a block lasts."""
+"""A running `plaudit serve`, for as long as a `with` block lasts."""
 
 import os
 import re

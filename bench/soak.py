@@ -1,18 +1,18 @@
 """Everything at once, for as long as you like: no hang, no wrong verdict, no leak.
 
-Threads and an event loop judge batches without a pause. In each are rows whose verdict is known
-from how they were made and that only a worker can decide, random LaTeX with mutations in it, and
-now and then a computation that never ends. Meanwhile others disturb them:
+Threads and an event loop judge batches without a pause. Each batch has rows whose verdict is known
+from how they were generated and that only a worker can decide, random LaTeX with mutations, and now
+and then a computation that never ends. Meanwhile:
 
 - workers are killed, and now and then the fork server;
-- workers are stopped (SIGSTOP) and go on a little later;
+- workers are stopped (SIGSTOP) and continue a little later;
 - `configure()` changes the limits, and with them the workers;
-- the process is left with hardly a descriptor for a moment.
+- the process is left with hardly any descriptors for a moment.
 
-A call may raise, or have errors for verdicts, for want of descriptors, if it says so; nothing else
-excuses it. Exits with 1 where a call takes longer than all its deadlines one after another (every
-thread's stack is printed), a known row has another verdict, a call raises without an excuse, a
-process or a descriptor is left, or memory grows. An hour is --minutes 60.
+For lack of descriptors, a call may raise or return errors, if it says so; for no other reason.
+Exits with 1 if a call takes longer than the sum of its deadlines (every thread's stack is printed),
+a known row has another verdict, a call raises for another reason, a process or a descriptor is
+left, or memory grows. An hour is --minutes 60.
 """
 
 import asyncio

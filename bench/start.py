@@ -1,8 +1,8 @@
 """Import, first call, and memory, each in fresh processes.
 
 The first call has one symbolic item, so it starts the fork server and a worker. Memory is the peak
-of the process that calls, which for plaudit is the trainer's: sympy lives in the workers. Times are
-the best of --repeat, in turns.
+of the calling process; with plaudit, sympy is only in the workers. Times are the best of --repeat,
+in turns.
 """
 
 import json

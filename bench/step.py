@@ -2,15 +2,15 @@
 
 Each batch is judged four times by `plaudit.rewards.trl.accuracy_reward`:
 
-    cold       nothing is remembered; the workers run, since they start once in a training run,
-               and have had a moment, in which a trainer generates, to prepare themselves
+    cold       the cache is empty; the workers run, since they start once per training run, and
+               have had a moment to prepare, as while a trainer generates
     again      the same batch
     shuffled   the same rows in another order
-    reworded   new completions that come to answers known from the batch before, as in training
+    reworded   new completions with answers that are known from the batch before, as in training
 
-The loop has no memory worth the name: each is compared with its time for the batch. Times are the
+The loop remembers next to nothing, so each is compared with its time for the batch. Times are the
 best of --repeat, taken in turns. With --data, all rows of a JSON-lines file with `completion` and
-`gold` are one more batch, in which no row has a group.
+`gold` are one more batch, without groups.
 """
 
 import time

@@ -1,9 +1,10 @@
-"""The rewards that trainers ship, as plaudit calls rewards, and an audit of each.
+"""An audit of each reward that trainers ship.
 
     python bench/stock_rewards.py                 # all that are installed
     python bench/stock_rewards.py verl_gsm8k      # one of them, with its examples
 
-It needs the trainers (tests/with_trainers/requirements.txt). Tables are small and made here.
+It needs the trainers (tests/with_trainers/requirements.txt). The tables are small and generated
+here.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Rollouts as they come out of GRPO on MATH: B prompts with G completions each, made, not copied.
+"""Generated rollouts like those of GRPO on MATH: B prompts with G completions each.
 
-A prompt has a gold and one to three wrong answers that models fall for; a completion reasons for
-a few hundred words with mathematics in it, and ends in a box. Right answers are written in
+A prompt has a gold and one to three plausible wrong answers; a completion reasons for a few hundred
+words with mathematics in it, and ends in a box. Right answers are written in
 different ways: `\\dfrac`, spaces, `\\left(`, units, an equation.
 """
 

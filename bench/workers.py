@@ -1,8 +1,8 @@
 """One worker and two, on a batch of rows that only a CAS can decide, against the loop.
 
-Every row is symbolic and no two are alike, so there is nothing to remember: this is the expensive
-part alone. Half of the answers are wrong, which costs more than right ones. Times are the best of
---repeat, in turns; before each, the judge forgets all and starts its workers.
+Every row is symbolic and no two are alike, so the cache does not help: this is the expensive part
+alone. Half of the answers are wrong, which cost more than right ones. Times are the best of
+--repeat, in turns; before each, the judge empties its cache and starts its workers.
 """
 
 from math import inf

@@ -1,4 +1,4 @@
-"""Try a wheel in an environment that has it and nothing else: `make wheel` runs this.
+"""Try a wheel in a clean environment: `make wheel` runs this.
 
 python tools/check_wheel.py build/wheel/plaudit-0.1.0-py3-none-any.whl build/wheel/venv
 """
@@ -18,8 +18,8 @@ def main(wheel: Path, environment: Path) -> None:
         names = files.namelist()
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         page = Parser().parsestr(files.read(metadata).decode()).get_payload()
-    assert "plaudit/py.typed" in names, "the types are not marked as such"
-    assert any(name.endswith("licenses/LICENSE") for name in names), "there is no licence"
+    assert "plaudit/py.typed" in names, "plaudit/py.typed is missing"
+    assert any(name.endswith("licenses/LICENSE") for name in names), "the licence is missing"
     assert "Verifiable rewards" in page
     links = re.findall(r"\]\(((?!https?:|#)[^)]*)\)", page)
     assert not links, f"links that break on a package page: {links}"
@@ -42,7 +42,7 @@ def main(wheel: Path, environment: Path) -> None:
         done = subprocess.run([plaudit, *arguments], capture_output=True, text=True, check=True)
         if arguments[0] == "try":
             assert re.search(r"^value +1\.0$", done.stdout, re.M), done.stdout
-    print(f"{wheel.name} works in an environment of its own")
+    print(f"{wheel.name} works in a clean environment")
 
 
 main(Path(sys.argv[1]), Path(sys.argv[2]))

@@ -1,4 +1,4 @@
-"""A KaTeX release in; the files that the report ships out: its style sheet has the fonts inside.
+"""Puts a KaTeX release into the report's folder, with the fonts inside the style sheet.
 
 npm pack katex@0.19.1 && tar xzf katex-0.19.1.tgz
 python tools/katex.py package

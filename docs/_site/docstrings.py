@@ -1,4 +1,4 @@
-"""Docstrings as they stand in the code -> Markdown for the API reference.
+"""Docstrings -> Markdown for the API reference.
 
 What begins with `>>>` becomes a block of code, and lines such as `weight: what its value is
 multiplied by` a list. A reward has the signature that its decorator gave it.

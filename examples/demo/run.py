@@ -2,7 +2,7 @@
 
     python examples/demo/run.py [ROLLOUTS.jsonl]
 
-One completion a line, with all that its reward needs to know of it:
+One completion per line, with everything that its reward needs:
 
     {"prompt": "How many legs have 3 spiders?", "reward": "trl.get_cosine_scaled_reward",
      "params": {"max_len": 16}, "completion": "\\\\boxed{24}", "solution": "24",
@@ -51,7 +51,7 @@ def score_of(row: dict[str, Any]) -> Any:
 
 
 def table_row(row: dict[str, Any], score: Any, width: int) -> str:
-    """The value, the completion in a third of the width, and why in what is left."""
+    """The value, the completion in a third of the width, and the reason in the rest."""
     third = width // 3
     value = "skip" if score.value is None else f"{score.value + 0:.2f}"  # + 0: no -0.00
     text = cut(text_of(row["completion"]), third) or "(no text)"
@@ -61,7 +61,7 @@ def table_row(row: dict[str, Any], score: Any, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The text on one line; where it is too long, its beginning and its end."""
+    """The text on one line; if it is too long, its beginning and its end."""
     line = "".join(c if c.isprintable() else " " for c in " ".join(text.split()))
     half = width // 2
     return line if len(line) <= width else line[: width - half - 1] + "…" + line[-half:]

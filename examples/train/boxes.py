@@ -1,7 +1,7 @@
-"""Drawings: a square on shaded paper, and a model that mostly does not look where it is.
+"""Drawings of a square on shaded paper, and a model that mostly does not look where it is.
 
-The text is the same for all of them: where the square is stands in the drawing alone. The paper
-gets redder to the right and greener downwards, so that each piece of it shows its own place.
+The text is the same for all drawings: only the drawing shows where the square is. The paper gets
+redder to the right and greener downwards, so that each piece of it shows its own place.
 """
 
 import random
@@ -25,7 +25,7 @@ from plaudit.rewards.vlm_r1 import iou_reward
 COLOURS = [(230, 20, 20), (20, 20, 20), (20, 20, 230), (240, 240, 240)]
 WIDTH, HEIGHT = 60, 52  # of a drawing; the model sees 56 x 56, which is four tokens of 28 x 28
 SIDE, EDGE = 2, 28
-RIGHT, FORM = 0.3, 0.8  # how often, late in the warm-up, an answer is right, and in form
+RIGHT, FORM = 0.3, 0.8  # share of answers that are right, and well-formed, late in the warm-up
 ASKED = "square"
 IMAGE, VIDEO = "<|image_pad|>", "<|video_pad|>"
 CHAT = (
@@ -36,7 +36,7 @@ CHAT = (
 
 
 class Processor(Qwen2_5_VLProcessor):
-    """Qwen2.5-VL's own, without its videos, which need torchvision."""
+    """Qwen2.5-VL's own, without videos, which need torchvision."""
 
     def __init__(
         self, image_processor: Any = None, tokenizer: Any = None, chat_template: Any = None
@@ -47,7 +47,7 @@ class Processor(Qwen2_5_VLProcessor):
 
 
 def row(draw: random.Random) -> dict[str, Any]:
-    """A drawing of a square, which the text does not say where to find."""
+    """A drawing of a square; the text does not say where it is."""
     cell = draw.randrange(SIDE * SIDE)
     pixels = np.full((HEIGHT, WIDTH, 3), 100, np.uint8)
     pixels[:, :, 0] = np.linspace(0, 255, WIDTH)[None, :]
@@ -63,7 +63,7 @@ def row(draw: random.Random) -> dict[str, Any]:
 
 
 def rows(count: int, seed: int) -> list[dict[str, Any]]:
-    """So many drawings, without saying where the square is but in the solution."""
+    """Drawings; only the solution says where the square is."""
     draw = random.Random(seed)
     return [{name: v for name, v in row(draw).items() if name != "cell"} for _ in range(count)]
 
@@ -93,7 +93,7 @@ def processor_of() -> Processor:
 
 
 def model_of(processor: Processor, seed: int) -> Qwen2_5_VLForConditionalGeneration:
-    """A Qwen2.5-VL of a few layers, which knows nothing yet."""
+    """A Qwen2.5-VL of a few layers, untrained."""
     tokenizer = processor.tokenizer
     text = {
         "vocab_size": len(tokenizer),
@@ -153,7 +153,7 @@ def make(seed: int, steps: int = 300) -> tuple[Any, Processor]:
 
 
 def measured(model: Any, processor: Processor, blank: bool = False, count: int = 128) -> float:
-    """The mean IoU of answers to drawings that no training has seen, or to paper alone."""
+    """The mean IoU on drawings that were never trained on, or on blank paper."""
     unseen = rows(count, seed=-1)
     paper = Image.new("RGB", (WIDTH, HEIGHT), (128, 128, 100))
     images = [paper if blank else one["image"] for one in unseen]

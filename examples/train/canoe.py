@@ -9,8 +9,8 @@ from plaudit.prompts import canoe_prompt
 
 NAMES = ["Ada", "Bo"]
 TOWNS = ["Rome", "Oslo", "Lima", "Kyiv", "Bonn", "Baku"]
-# How often, late in the warm-up, the long answer tells of the person who is asked for, the short
-# answer is what the long one says, and all tags are there.
+# The share of answers, late in the warm-up, in which the long answer is about the right person, the
+# short answer agrees with the long one, and all tags are there.
 LOOKED, AGREED, FORM = 0.1, 0.3, 0.5
 
 
@@ -45,12 +45,12 @@ def answer(one: dict[str, str], draw: random.Random, is_late: bool = True) -> st
 
 
 def second(one: dict[str, str]) -> dict[str, str]:
-    """The same question of one sentence alone, as after CANOE's second prompt."""
+    """The same question with one sentence as context, as in CANOE's second prompt."""
     return {**one, "context": sentence(one["question"].partition(":")[0], one["answer"])}
 
 
 def make(folder: Path, seed: int, steps: int = 300) -> list[dict[str, str]]:
-    """Save a model that was warmed up; the rows to train it with."""
+    """Save a model that was warmed up, and return the rows to train it with."""
     draw = random.Random(seed)
     rows = [row(draw) for _ in range(500)]
     tokenizer = tokenizer_of(prompt(one) + answer(one, draw) for one in rows)

@@ -1,6 +1,6 @@
 """Draws the curves of the runs that run.py made: python curves.py OUT.png
 
-It needs the extra plaudit[report]. A thin line is a run, a thick one the mean over seeds.
+It needs the extra plaudit[report]. A thin line is a run, a thick line the mean over seeds.
 """
 
 import json
@@ -16,7 +16,7 @@ TITLES = {
     "canoe": "CANOE, canoe-dual",
     "boxes": "Boxes, vlm-r1-rec",
 }
-WINDOW = 5  # steps whose mean a point is
+WINDOW = 5  # steps per point
 
 
 def main(out: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sums: what is asked, and a model that has the form of an answer and is wrong most of the time."""
+"""Sums, and a model that knows the form of an answer but is wrong most of the time."""
 
 import random
 from pathlib import Path
@@ -7,7 +7,7 @@ from tiny import language_model, save, tokenizer_of, warm_up, written
 
 LARGEST = 4
 SUMS = [(a, b) for a in range(LARGEST + 1) for b in range(LARGEST + 1)]
-RIGHT, FORM = 0.3, 0.7  # how often an answer is right late in the warm-up, and how often in form
+RIGHT, FORM = 0.3, 0.7  # share of answers that are right, and well-formed, late in the warm-up
 
 
 def row(a: int, b: int) -> dict[str, str]:
@@ -21,7 +21,7 @@ def answer(a: int, b: int, draw: random.Random, is_late: bool = True) -> str:
 
 
 def make(folder: Path, seed: int, steps: int = 300) -> list[dict[str, str]]:
-    """Save a model that was warmed up; the rows to train it with."""
+    """Save a model that was warmed up, and return the rows to train it with."""
     draw = random.Random(seed)
     sample = [row(a, b)["prompt"] + answer(a, b, draw) for a, b in SUMS for _ in range(20)]
     tokenizer = tokenizer_of([*sample, "<think>", *map(str, range(2 * LARGEST + 1))])

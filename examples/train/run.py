@@ -1,10 +1,10 @@
 """Trains three tiny models with stock TRL: mathematics, CANOE, boxes; shows that rewards rise.
 
-    python run.py                     each once, two at a time
+    python run.py                     each once, as many at a time as there are cores
     python run.py --seeds 0 1 2       three times each
     python run.py --task canoe        one of them
 
-Nothing is downloaded. What is made goes to runs/ beside this file: `plaudit watch` shows a run.
+Nothing is downloaded. Results go to runs/ beside this file; `plaudit watch` shows a run.
 """
 
 import argparse
@@ -35,7 +35,7 @@ def main() -> int:
     )
     parser.add_argument("--task", choices=TASKS, action="append", help="may be repeated")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs side by side")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
     parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)  # of a child
     options = parser.parse_args()
     runs = [(task, seed) for task in options.task or TASKS for seed in options.seeds]
@@ -50,7 +50,7 @@ def main() -> int:
 
 
 def child(task: str, seed: int) -> dict:
-    """Train in a process of its own, and show every tenth step."""
+    """Train in a separate process, and show every tenth step."""
     command = [sys.executable, __file__, "--here", "--task", task, "--seeds", str(seed)]
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
     log = folder_of(task, seed).with_suffix(".log")
@@ -62,7 +62,7 @@ def child(task: str, seed: int) -> dict:
         ) as process,
     ):
         for number, line in enumerate(process.stdout):
-            is_dictionary = line.startswith("{")  # what TRL prints where nothing else does
+            is_dictionary = line.startswith("{")  # what TRL prints by default
             if not is_dictionary and (number % FEW == 0 or not line.startswith("step")):
                 print(f"{task:11} {seed} | {line}", end="", flush=True)
     if process.returncode:
@@ -130,7 +130,7 @@ def curves_of(history: list[dict]) -> dict[str, list[float]]:
 
 
 def told(run: tuple[str, int], result: dict) -> bool:
-    """Print by how much each mean rose; whether that is enough."""
+    """Print by how much each mean rose, and return whether that is enough."""
     task, seed = run
     if not result:
         return False

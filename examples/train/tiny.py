@@ -1,4 +1,4 @@
-"""Words in, and out come a tokenizer and a model that is small enough to train on a CPU."""
+"""A tokenizer and a model that are small enough to train on a CPU."""
 
 import random
 from collections.abc import Callable, Iterable
@@ -12,12 +12,12 @@ from transformers import Olmo2Config, Olmo2ForCausalLM, PreTrainedTokenizerFast,
 # A tag, a command of LaTeX, a word, a number, or any other character: nothing is lost.
 PIECES = r"<[^<>]*>|\\\w+| ?[A-Za-z]+:?|\d+|.|\n"
 END, UNKNOWN = "<end>", "<unk>"
-# Only what the user says last: words that these models do not know would tell them nothing.
+# Only the user's last message: these models do not know the words of the others.
 CHAT = "{{ messages[-1]['content'] }}"
 
 
 def tokenizer_of(texts: Iterable[str], special: Iterable[str] = ()) -> PreTrainedTokenizerFast:
-    """A tokenizer that knows the pieces of these texts, and can write each of them as it was."""
+    """A tokenizer that knows the pieces of these texts, and reproduces each text exactly."""
     split = pre_tokenizers.Split(Regex(PIECES), "isolated")
     pieces = {piece for text in texts for piece, _ in split.pre_tokenize_str(text)}
     known = [END, UNKNOWN, *special, *sorted(pieces - {END, UNKNOWN, *special})]
@@ -35,7 +35,7 @@ def tokenizer_of(texts: Iterable[str], special: Iterable[str] = ()) -> PreTraine
 
 
 def language_model(tokenizer: PreTrainedTokenizerFast, seed: int) -> Olmo2ForCausalLM:
-    """Two layers of 64 numbers, which know nothing yet."""
+    """Two layers of width 64, untrained."""
     set_seed(seed)
     return Olmo2ForCausalLM(
         Olmo2Config(
@@ -61,9 +61,9 @@ def warm_up(
     seed: int,
     rate: float = 3e-3,
 ) -> None:
-    """Teach a model to answer; of the last quarter of the steps, many answers are wrong.
+    """Teach a model to answer; in the last quarter of the steps, many answers are wrong.
 
-    So the model knows how, and does so only now and then: what is left is for the rewards.
+    So the model can answer, but does so only now and then: the rest is left to the rewards.
     """
     set_seed(seed)
     draw = random.Random(seed)
@@ -82,7 +82,7 @@ def warm_up(
 def written(
     tokenizer: PreTrainedTokenizerFast, pairs: Iterable[tuple[str, str]]
 ) -> dict[str, torch.Tensor]:
-    """A batch of prompts and what should follow them; the loss counts what follows alone."""
+    """A batch of prompts and what should follow them; only what follows counts for the loss."""
     ids, labels = [], []
     for prompt, answer in pairs:
         asked = tokenizer(prompt)["input_ids"]

@@ -11,7 +11,7 @@ from plaudit.recipes import load
 
 
 def train(model: object, processor: boxes.Processor, folder: Path, seed: int) -> list:
-    """Train for 80 steps, each on drawings that were never seen; what was logged in each."""
+    """Train for 80 steps, each on new drawings, and return what was logged."""
     rows = boxes.rows(count=80 * 8, seed=1000 + seed)
     recipe = plaudit.record(load("vlm-r1-rec"), folder / "record")
     trainer = GRPOTrainer(
