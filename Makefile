@@ -8,8 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test test-long test-failed test-oldest bench test-browser test-ray \
-	test-trainers train-demo docs wheel clean
+.PHONY: help demo lint test test-long coverage test-failed test-oldest bench test-audit test-browser \
+	test-ray test-trainers train-demo docs wheel clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"

@@ -42,7 +42,7 @@ def workers_of_this_process() -> list[int]:
 
 def main() -> None:
     parser = arguments(__doc__)
-    parser.add_argument("--rows", type=int, default=5_000)
+    parser.add_argument("--rows", type=int, default=15_000)
     parser.add_argument("--kills", type=int, default=50)
     parser.add_argument("--every", type=float, default=0.03, help="seconds between kills")
     options = parser.parse_args()

@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 
 import httpx
 
-from plaudit import __version__
 from plaudit.client._payload import (
     Columns,
     RemoteRecipe,
@@ -67,7 +66,7 @@ class Settings:
         >>> Settings("http://rewards:8950", token="secret").headers["Authorization"]
         'Bearer secret'
         """
-        headers = {"Content-Type": "application/json", "User-Agent": f"plaudit/{__version__}"}
+        headers = {"Content-Type": "application/json", "User-Agent": "plaudit"}
         if token := self.token or os.environ.get(VARIABLE, ""):
             headers["Authorization"] = f"Bearer {token.strip()}"
         return headers
