@@ -2,8 +2,8 @@
 
     PLAUDIT_TRAINER_SOURCES=/path/to/folder make test-trainers
 
-The folder has clones called EasyR1, slime, RL and Gym. Each runs in a process of its own, since EasyR1
-calls its package verl, as verl does.
+The folder has clones called EasyR1, slime, RL and Gym. Each runs in a process of its own, since
+EasyR1 calls its package verl, as verl does.
 """
 
 import os
