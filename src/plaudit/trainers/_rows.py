@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from plaudit.columns import kind_of
 from plaudit.declarations import HOOKS
 from plaudit.golds import GOLD_KEYS, Gold, gold_of
 from plaudit.recipes import Recipe, RowScore
@@ -66,7 +67,7 @@ ENDS = (
 STARTS = ("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<|startoftext|>")
 
 
-def response_of(text: str, prompt: object = None) -> str:
+def response_of(text: str, prompt: object = None, row: int = 0) -> str:
     """What the model wrote: without the prompt in front, and without special tokens at the end.
 
     A prompt is cut off where the text starts with it. Whitespace may differ, since decoding what
@@ -74,14 +75,24 @@ def response_of(text: str, prompt: object = None) -> str:
     that was too long may have lost its beginning, if half of it is there. Where none of that is
     so, nothing is cut. What is not text is not a prompt to look for.
 
-    Of what stands at the end, special tokens go, and whitespace between and behind them; text in
-    the middle never changes, and without special tokens nothing does.
+    At the end, special tokens are removed, with the whitespace between and after them. Text in the
+    middle never changes, and without special tokens nothing does.
+
+    text: what the trainer decoded, such as "It is 4.<|im_end|>"
+    prompt: the text that may precede the response. Default: none does
+    row: the index of the response in its batch, named in errors
 
     >>> response_of("It is 4.<|im_end|>\\n<|endoftext|><|endoftext|>")
     'It is 4.'
     >>> response_of("<s> What is 2 + 2?\\nIt is 4.</s>", prompt="What is 2 + 2?")
     '\\nIt is 4.'
+    >>> response_of(None, row=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: response 3 must be text, got NoneType: None
     """
+    if not isinstance(text, str):
+        raise TypeError(f"response {row} must be text, got {kind_of(text)}")
     start = _prompt_end(text, prompt) if isinstance(prompt, str) else 0
     return text[start : _tokens_start(text, start)]
 
@@ -129,6 +140,17 @@ def _overlap(ending: str, beginning: str) -> int:
             known = fallback[known - 1]
         known += known < len(beginning) and character == beginning[known]
     return known
+
+
+def responses_of(texts: Sequence[Any], prompts: Sequence[object] | None = None) -> list[str]:
+    """What the model wrote in each row: see `response_of`.
+
+    >>> responses_of(["4</s>", "5"])
+    ['4', '5']
+    """
+    before = [None] * len(texts) if prompts is None else prompts
+    pairs = zip(texts, before, strict=True)
+    return [response_of(text, prompt, row) for row, (text, prompt) in enumerate(pairs)]
 
 
 def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:

@@ -17,7 +17,7 @@ from plaudit.trainers._rows import (
     Batch,
     columns_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
@@ -48,10 +48,10 @@ def compute_score(
 
 def _results(inputs: Sequence[Input], recipe: AnyRecipe) -> list[dict[str, float]]:
     columns = columns_of(inputs)
-    responses = columns.pop("response", [])
+    responses = columns.pop("response", [None] * len(inputs))
     golds = columns.pop("ground_truth", [None] * len(inputs))
     columns["solution"] = [gold_of(gold, row) for row, gold in enumerate(golds)]
-    batch = Batch([response_of(text) for text in responses], columns)
+    batch = Batch(responses_of(responses), columns)
     return [_result(row) for row in batch.scores(chosen(recipe))]
 
 

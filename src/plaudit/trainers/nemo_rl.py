@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from plaudit.completions import text_of
 from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import Batch, columns_of, gold_in, metrics_of, response_of, total_of
@@ -134,17 +135,23 @@ def batch_of(message_logs: Sequence[Any], metadata: Sequence[Any]) -> Batch:
     ['4']
     """
     columns = columns_of(metadata)
-    columns["prompts"] = [_prompt(log) for log in message_logs]
+    columns["prompts"] = [_prompt(log, row) for row, log in enumerate(message_logs)]
     columns["solution"] = [
         gold_in(fields, row) if isinstance(fields, Mapping) else None
         for row, fields in enumerate(metadata)
     ]
-    said = [[str(m["content"]) for m in log if m["role"] == "assistant"] for log in message_logs]
-    return Batch([response_of(texts[-1]) if texts else "" for texts in said], columns)
+    return Batch([_response(log, row) for row, log in enumerate(message_logs)], columns)
 
 
-def _prompt(log: Sequence[Mapping[str, Any]]) -> str:
-    return "".join(str(m["content"]) for m in log if m["role"] != "assistant")
+def _response(log: Sequence[Mapping[str, Any]], row: int) -> str:
+    """What the last assistant message says; a message that only calls a tool says nothing."""
+    said = [message["content"] for message in log if message["role"] == "assistant"]
+    return response_of(text_of({"content": said[-1]}, row), row=row) if said else ""
+
+
+def _prompt(log: Sequence[Mapping[str, Any]], row: int) -> str:
+    said = [message["content"] for message in log if message["role"] != "assistant"]
+    return "".join(text_of({"content": content}, row) for content in said)
 
 
 def _marked(metadata: Any, row: RowScore) -> Any:

@@ -20,7 +20,7 @@ from plaudit.trainers._rows import (
     Batch,
     columns_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
@@ -125,7 +125,7 @@ def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
     columns = columns_of(sample.get("metadata") for sample in samples)
     columns["prompts"] = [sample.get("prompt") for sample in samples]
     columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
-    return Batch([response_of(sample["response"]) for sample in samples], columns)
+    return Batch(responses_of([sample["response"] for sample in samples]), columns)
 
 
 warm_up_if_chosen()

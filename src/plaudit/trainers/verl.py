@@ -23,7 +23,7 @@ from plaudit.trainers._rows import (
     columns_of,
     golds_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
@@ -132,7 +132,7 @@ def _batch(
     columns = columns_of(infos)
     columns["data_source"] = list(sources)
     columns["solution"] = golds_of(golds)
-    return Batch([response_of(text) for text in texts], columns)
+    return Batch(responses_of(texts), columns)
 
 
 def _result(row: RowScore) -> Result:
