@@ -1,13 +1,13 @@
 """A problem and its images in, and out comes a prompt for VLM-R1's tags; its JSONL as rows."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
 from plaudit.completions import Message
 from plaudit.extract import first_tag
-from plaudit.prompts._table import Row, Table, entry_of, rows_in
+from plaudit.prompts._table import Row, Table, entry_of, is_nothing, rows_in
 
 _THINK = (
     "First write your reasoning between <think> and </think>, then the answer between <answer> and "
@@ -91,8 +91,9 @@ def vlm_r1_rows(
 def _said(row: Row, number: int) -> tuple[str, str]:
     """The problem and the answer of a line."""
     said = entry_of(row, "conversations", number)
-    values = [one.get("value") for one in said if isinstance(one, Mapping)]
-    if len(values) < 2 or not isinstance(values[0], str) or values[1] is None:
+    messages = said if isinstance(said, Iterable) else ()
+    values = [one.get("value") for one in messages if isinstance(one, Mapping)]
+    if len(values) < 2 or not isinstance(values[0], str) or is_nothing(values[1]):
         raise ValueError(
             f'row {number}: "conversations" must hold the problem and the answer, each as '
             f'{{"from": …, "value": …}}, got {said!r:.120}'
@@ -103,8 +104,10 @@ def _said(row: Row, number: int) -> tuple[str, str]:
 
 
 def _files(row: Row, number: int) -> list[str]:
-    named = row.get("image") if row.get("image") is not None else row.get("images")
-    files = [] if named is None else [named] if isinstance(named, str | PathLike) else list(named)
-    if not all(isinstance(name, str | PathLike) for name in files):
+    """The names of a line's images: of one, of several, or of none."""
+    named = next((row[key] for key in ("image", "images") if not is_nothing(row.get(key))), [])
+    files = [named] if isinstance(named, str | PathLike) else named
+    is_list = isinstance(files, Iterable) and not isinstance(files, Mapping)
+    if not is_list or not all(isinstance(name, str | PathLike) for name in files):
         raise ValueError(f'row {number}: "image" must name files, got {named!r:.80}')
     return [os.fspath(name) for name in files]
