@@ -8,6 +8,7 @@ import pytest
 from plaudit.cli import main
 from plaudit.train import Run, read_run
 from plaudit.train._checkpoints import last_checkpoint, prepare
+from plaudit.train._data import _is_table
 from plaudit.train._progress import Progress, line_of
 
 GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
@@ -50,6 +51,7 @@ def test_prompts_and_arguments_are_tables(written, tmp_path):
         ('[prompts]\ntemplate = "x"', {}, r"\[prompts\] template must be one of canoe, vlm-r1-rec"),
         ('[prompts]\ntemplate = "canoe"\nquestions = "q"', {}, 'did you mean "question"?'),
         ('[prompts]\ntemplate = "canoe"\nquestion = 3', {}, r"\[prompts\] question must be text"),
+        ('[prompts]\ntemplate = ["canoe"]', {}, r"\[prompts\] template must be one of canoe"),
         ("[trainer", {}, "Expected ']'"),
     ],
 )
@@ -70,6 +72,26 @@ def test_without_trl_the_command_says_what_to_install(written, capsys):
     except ImportError:
         assert main(["train", str(written())]) == 2
         assert "this needs trl: pip install 'plaudit[train]'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_or_written_is_said(written, capsys, monkeypatch):
+    def no_such_model(run, overwrite):
+        raise OSError("org/model is not a valid model identifier")
+
+    monkeypatch.setattr("plaudit.train._command.train", no_such_model)
+    assert main(["train", str(written())]) == 1
+    assert capsys.readouterr().err == "plaudit: org/model is not a valid model identifier\n"
+
+
+def test_data_is_a_table_or_the_name_of_a_dataset(tmp_path):
+    (tmp_path / "rows.jsonl").touch()
+    assert _is_table(str(tmp_path / "rows.jsonl"))
+    assert _is_table(str(tmp_path))
+    assert _is_table("s3://bucket/rows.jsonl")
+    assert _is_table("hf://datasets/org/name")
+    assert not _is_table("org/name")
+    with pytest.raises(ValueError, match=r"there is no none\.jsonl"):
+        _is_table("none.jsonl")
 
 
 def checkpoint(folder, step, state):
@@ -98,6 +120,16 @@ def test_a_folder_goes_on_with_the_run_that_it_has(tmp_path):
         prepare(replace(run, recipe="math", trainer={"beta": 0.2}), overwrite=False)
     assert prepare(replace(run, recipe="math"), overwrite=True) is None
     assert not (run.output / "checkpoint-5").exists()
+
+
+@pytest.mark.parametrize("settings", ["", "{", "[]"])
+def test_a_run_whose_settings_are_damaged_can_be_started_anew(tmp_path, settings):
+    run = Run("m", "d", "trl-math", tmp_path)
+    (tmp_path / "plaudit-run.json").write_text(settings)
+    with pytest.raises(ValueError, match=r"plaudit-run\.json is damaged: start anew"):
+        prepare(run, overwrite=False)
+    assert prepare(run, overwrite=True) is None
+    assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 from plaudit.train._run_file import Run
 
@@ -45,7 +46,7 @@ def prepare(run: Run, overwrite: bool) -> Path | None:
         shutil.rmtree(run.output)
     settings, file = run.lasting(), run.output / _SETTINGS
     if file.exists():
-        before = json.loads(file.read_text("utf-8"))
+        before = _settings_in(file)
         changed = [name for name in settings if before.get(name) != settings[name]]
         if changed:
             raise ValueError(
@@ -56,5 +57,17 @@ def prepare(run: Run, overwrite: bool) -> Path | None:
     if run.output.exists() and any(run.output.iterdir()):
         raise ValueError(f"{run.output} is not empty, and no run of plaudit train: choose another")
     run.output.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps(settings, indent=2, default=str) + "\n", "utf-8")
+    unfinished = file.with_suffix(".unfinished")
+    unfinished.write_text(json.dumps(settings, indent=2, default=str) + "\n", "utf-8")
+    unfinished.replace(file)  # at once: half of it would keep the run from going on
     return None
+
+
+def _settings_in(file: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(file.read_text("utf-8"))
+    except ValueError as error:
+        settings = error
+    if not isinstance(settings, dict):
+        raise ValueError(f"{file} is damaged: start anew with --overwrite")
+    return settings

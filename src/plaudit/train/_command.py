@@ -7,7 +7,7 @@ from pathlib import Path
 from plaudit.train._run_file import read_run
 from plaudit.train._training import train
 
-WRONG, INTERRUPTED = 2, 130
+STOPPED, WRONG, INTERRUPTED = 1, 2, 130
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Train as the file says, and return the exit code: 2 if something in it is wrong.
+    """Train as the file says, and return the exit code.
+
+    It is 2 if something in the file is wrong, 1 if a model, a dataset or a folder cannot be read or
+    written, and 130 after Ctrl-C.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -45,6 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
     except (ValueError, ImportError) as error:
         print(f"plaudit: {_told(error)}", file=sys.stderr)
         return WRONG
+    except BrokenPipeError:
+        raise  # nobody reads the output: the command line exits without a message
+    except OSError as error:  # which transformers and datasets raise for names that nobody knows
+        print(f"plaudit: {error}", file=sys.stderr)
+        return STOPPED
     except KeyboardInterrupt:
         print("plaudit: interrupted. The same command goes on from here.", file=sys.stderr)
         return INTERRUPTED

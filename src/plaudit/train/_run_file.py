@@ -118,7 +118,7 @@ def _check_prompts(prompts: Mapping[str, Any]) -> None:
     if not prompts:
         return
     template = prompts.get("template")
-    if template not in TEMPLATES:
+    if not isinstance(template, str) or template not in TEMPLATES:
         known = ", ".join(TEMPLATES)
         raise ValueError(f"[prompts] template must be one of {known}, got {template!r:.80}")
     _check_keys(prompts, ("template", *TEMPLATES[template]), "[prompts] ")
