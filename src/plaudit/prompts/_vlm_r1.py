@@ -105,7 +105,7 @@ def _said(row: Row, number: int) -> tuple[str, str]:
 
 def _files(row: Row, number: int) -> list[str]:
     """The names of a line's images: of one, of several, or of none."""
-    named = next((row[key] for key in ("image", "images") if not is_nothing(row.get(key))), [])
+    named: Any = next((row[key] for key in ("image", "images") if not is_nothing(row.get(key))), [])
     files = [named] if isinstance(named, str | PathLike) else named
     is_list = isinstance(files, Iterable) and not isinstance(files, Mapping)
     if not is_list or not all(isinstance(name, str | PathLike) for name in files):
