@@ -274,6 +274,9 @@ def test_csv_with_a_line_without_end(tmp_path, recipe, monkeypatch):
         ({"engine": "dask"}, "there is no engine 'dask': choose local or ray"),
         ({"workers": 0}, "workers must be 1 or more, got 0"),
         ({"limit": -1}, "limit must be 1 or more, got -1"),
+        ({"workers": float("nan")}, "workers must be a whole number, got nan"),
+        ({"workers": "2"}, "workers must be a whole number, got '2'"),
+        ({"limit": 1.5}, r"limit must be a whole number, got 1\.5"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, recipe, settings, said):

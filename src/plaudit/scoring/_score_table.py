@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
@@ -149,9 +150,13 @@ def _check(engine: str, workers: int | None, limit: int | None, ray_address: str
 
 
 def check_numbers(**numbers: int | None) -> None:
-    """Raise where an option is less than 1."""
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
     for name, value in numbers.items():
-        if value is not None and value < 1:
+        if value is None:
+            continue
+        if not isinstance(value, Integral):
+            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
+        if value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
 
 
