@@ -262,15 +262,16 @@ def _csv_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, Recor
         if not row:
             continue
         if header is None:
-            header = _header(row, number)
+            _check_names(row, number)
+            header = row
         else:
             yield number, _csv_record(header, row)
 
 
-def _header(row: list[str], number: int) -> list[str]:
-    if twice := [name for name in row if row.count(name) > 1]:
-        raise UnreadableError(number, f"two columns are called {twice[0]!r}")
-    return row
+def _check_names(names: Sequence[str], line: int) -> None:
+    """Raise if two columns have the same name: a row would keep only one of their values."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise UnreadableError(line, f"two columns are called {twice[0]!r}")
 
 
 def _csv_record(header: list[str], row: list[str]) -> Record:
@@ -325,6 +326,7 @@ def _numbered(
 ) -> Iterator[Found]:
     """Batches with the numbers of their rows. The position of `raw` is moved, to show progress."""
     for batch in batches:
+        _check_names(batch.schema.names, first)
         end = first + len(batch)
         raw.seek(size * (end - 1) // rows if rows else min(raw.tell() + batch.nbytes, size))
         yield Found(range(first, end), batch)
