@@ -373,8 +373,9 @@ def _skip(stream: Any, size: int) -> None:
 def _until_error(stream: Any, step: int, most: int) -> bytes:
     found = bytearray()
     try:
-        while len(found) + step <= most:
-            found += stream.read(step)
+        # It ends where the file does: what failed once may be read the next time.
+        while len(found) + step <= most and (piece := stream.read(step)):
+            found += piece
     except OSError:
         pass  # `read` has kept it, and raises it the next time
     return bytes(found)

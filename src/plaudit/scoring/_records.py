@@ -268,14 +268,15 @@ def start_of(record: bytes | dict[str, Any] | UnreadableRecord) -> str:
 
 
 def is_listed(value: Any) -> bool | None:
-    """Whether a value is a list of completions, not one; None if it is null or empty.
+    """Whether a value is a list of completions, not one; None if it is null or holds nothing else.
 
     >>> is_listed(["4", "5"]), is_listed([{"role": "assistant", "content": "4"}]), is_listed([])
     (True, False, None)
     """
-    if value is None or value == []:
-        return None
-    return isinstance(value, list) and isinstance(value[0], str | list)
+    if not isinstance(value, list):
+        return None if value is None else False
+    first = next((one for one in value if one is not None), None)
+    return None if first is None else isinstance(first, str | list)
 
 
 def is_completion(value: Any) -> bool:
