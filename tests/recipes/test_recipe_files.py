@@ -4,8 +4,10 @@ import pickle
 import subprocess
 import sys
 import tomllib
+from enum import IntEnum
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from recipe_samples import RIGHT, WRONG, only, totals
 
@@ -79,6 +81,12 @@ def test_a_file_is_written_as_it_is_read(written):
     assert load(written(odd.to_toml())) == odd
     nested = only("own_rewards:Shorter", params={"than": {"a": True, "b c": [1.5, False]}})
     assert load(written(nested.to_toml())).components[0].params == nested.components[0].params
+
+
+def test_numbers_of_numpy_and_enums_are_written_as_numbers(written):
+    params = {"ngram_size": IntEnum("Sizes", "one two").two, "max_penalty": np.float64(-0.5)}
+    odd = only("trl.get_repetition_penalty_reward", params=params, right=np.float64(0.75))
+    assert load(written(odd.to_toml())) == odd
 
 
 def test_the_packaged_presets_say_what_they_are():

@@ -67,8 +67,10 @@ def _value(value: Any, place: str) -> str:
         return _text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)  # inf and nan are words of TOML as well
+    if isinstance(value, int):
+        return repr(int(value))  # what a subclass shows, such as an enum, is not TOML
+    if isinstance(value, float):
+        return repr(float(value))  # also one of numpy; inf and nan are words of TOML as well
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(item, place) for item in value)}]"
     if isinstance(value, Mapping):
