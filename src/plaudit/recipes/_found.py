@@ -180,6 +180,8 @@ def _found(reference: str, folder: str) -> Any:
     except ValueError:
         if not name or name in systems():
             raise
+    if name.startswith(".") or "/" in name:
+        raise _no_module(reference, name)
     if name.partition(".")[0] in sys.stdlib_module_names:
         raise ValueError(f"{reference} cannot be a reward: {name} is a module of Python itself")
     module = _imported(name, reference, folder)
@@ -200,6 +202,8 @@ def _imported(name: str, reference: str, folder: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module is there, and something that it imports is not
+        if name.endswith(".py"):
+            raise _no_module(reference, name) from error
         place = f"put it beside the recipe, in {folder}, or" if folder else "install it, or"
         raise ValueError(
             f"no reward is called {quoted(reference)}: there is no module {error.name}; {place} "
@@ -213,6 +217,17 @@ def _imported(name: str, reference: str, folder: str) -> ModuleType:
             f"already, from {getattr(top, '__file__', None)}: give one of them another name"
         )
     return module
+
+
+def _no_module(reference: str, name: str) -> ValueError:
+    """The error for the path of a file in place of a module, "rewards/mine.py:brief"."""
+    attribute = reference.rpartition(":" if ":" in reference else ".")[2]
+    module = Path(name).name.removesuffix(".py").strip(".") or "my_rewards"
+    return ValueError(
+        f"no reward is called {quoted(reference)}: name a module and not a file, such as "
+        f"{quoted(f'{module}:{attribute}')}; its folder is that of the recipe, or one in the "
+        "environment variable PYTHONPATH"
+    )
 
 
 def _file_of(name: str, folder: str) -> Path | None:
