@@ -313,6 +313,17 @@ def test_output_that_cannot_be_written_is_said():
     assert ended.stderr == "plaudit: cannot write: No space left on device\n"
 
 
+def test_a_file_that_a_command_cannot_read_is_named():
+    code = (
+        "import plaudit.commands.presets as presets; from plaudit.cli import main\n"
+        "presets.run = lambda options: open('/no/such/file')\n"
+        "raise SystemExit(main(['presets']))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr == "plaudit: [Errno 2] No such file or directory: '/no/such/file'\n"
+
+
 def modules_imported_by(argument):
     code = f"from plaudit.cli import main\ntry: main([{argument!r}])\nfinally: import sys; "
     code += "print(*sys.modules)"

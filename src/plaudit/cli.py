@@ -76,9 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return PIPE_CLOSED
-        print(f"plaudit: cannot write: {error.strerror}", file=sys.stderr)
+        print(f"plaudit: {_told(error)}", file=sys.stderr)
         return 1
     return code or 0
+
+
+def _told(error: OSError) -> str:
+    """What went wrong; an error that names no file is one of standard output: a full disk."""
+    if error.strerror is None or error.filename is not None:
+        return str(error)
+    return f"cannot write: {error.strerror}"
 
 
 def _parser() -> argparse.ArgumentParser:
