@@ -92,6 +92,14 @@ def test_a_whole_recipe_can_be_tried(capsys):
     assert printed["components"]["think_format_reward"]["value"] == 0.0
 
 
+def test_a_column_of_a_recipe_may_be_passed_by_either_name(capsys, tmp_path):
+    recipe = '[columns]\nsolution = "answer"\n[[rewards]]\nreward = "trl.accuracy_reward"'
+    (tmp_path / "mine.toml").write_text(recipe)
+    asked = ("--recipe", str(tmp_path / "mine.toml"), "--completion", r"\boxed{4}")
+    for given in (("--solution", "4"), ("--column", "answer=4"), ("--column", "solution=4")):
+        assert tried(capsys, *asked, *given)["total"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -175,7 +175,7 @@ def _row(
 ) -> "RowScore":
     given = {**columns, **({} if solution is None else {"solution": solution})}
     for argument, column in recipe.needs().items():
-        if argument not in given:
+        if argument not in given and column not in given:
             _ask_for_missing(["solution" if argument == "solution" else column], given, "--column")
     return recipe([completion], **{name: [value] for name, value in given.items()})[0]
 
