@@ -36,6 +36,16 @@ from plaudit.processes import cores
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
 
+ABOUT = """\
+Check this installation: versions, limits of the system, settings, the judge's worker processes, and
+the recipe that PLAUDIT_RECIPE names. For each problem it says what to do; it changes nothing.
+"""
+
+EXIT_CODES = """\
+exit codes:
+  0 no problem    1 a problem was found
+"""
+
 ANTLR = "antlr4-python3-runtime"
 ANTLR_SUPPORTED = ("4.13.2", "4.11", "4.9.3")  # those that latex2sympy2_extended has parsers for
 PINS_ANTLR = re.compile(rf"{ANTLR}\s*\(?==\s*([\d.]+?)(?:\.\*)?\)?(?:\s*;.*)?")
@@ -75,6 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     >>> parser.parse_args(["--json"]).json
     True
     """
+    parser.description, parser.epilog = ABOUT, EXIT_CODES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 

@@ -9,6 +9,27 @@ from plaudit.train._training import train
 
 STOPPED, WRONG, INTERRUPTED = 1, 2, 130
 
+ABOUT = """\
+Train a model with TRL's GRPO or RLOO and the rewards of a recipe. RUN.toml says what to train:
+
+  model = "Qwen/Qwen2.5-0.5B-Instruct"   # a folder, or a name on the Hugging Face Hub
+  data = "train.jsonl"                   # a table with a column prompt, or a dataset on the Hub
+  recipe = "trl-reasoning"               # a preset, or a TOML file
+  output = "runs/first"                  # the folder for checkpoints, the final model, the record
+
+  [trainer]                              # arguments of TRL's GRPOConfig
+  learning_rate = 1e-6
+  max_steps = 500
+
+A line is printed for each step. Every batch is recorded: `plaudit watch runs/first/record`.
+"""
+
+EXIT_CODES = """\
+exit codes:
+  0 finished    1 a model, dataset or folder cannot be read or written
+  2 wrong usage, or something in RUN.toml is wrong    130 interrupted: run it again to go on
+"""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `plaudit train` to a parser.
@@ -18,17 +39,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     >>> parser.parse_args(["run.toml"]).overwrite
     False
     """
+    parser.description, parser.epilog = ABOUT, EXIT_CODES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
-        "run_file",
-        metavar="RUN.toml",
-        type=Path,
-        help="says model, data, recipe and output, and the arguments of TRL under [trainer]",
+        "run_file", metavar="RUN.toml", type=Path, help="the file that describes the run"
     )
     parser.add_argument(
         "--overwrite",
         action="store_true",
-        help="start anew, and remove what an earlier call wrote; "
-        "default: go on from its last checkpoint",
+        help="start over, and remove the output of an earlier call "
+        "(default: continue from its last checkpoint)",
     )
 
 
