@@ -8,8 +8,9 @@
 Memory does not grow with the table, a run that was killed can be resumed, and the result is the
 same whatever the engine and however often the run was stopped.
 
-Rooms that read whole tables for another purpose use its parts: `find_inputs` and `heads_of` for
-what there is, `chunks_of` and `process_locally` to have worker processes go through all of it.
+Packages that read whole tables for another purpose use its parts: `find_inputs` and `heads_of` find
+the files and read their first rows; `chunks_of` and `process_locally` let worker processes go
+through all rows.
 """
 
 try:

@@ -48,7 +48,7 @@ class Column:
 
 
 def type_of(values: Sequence[Any]) -> pa.DataType | None:
-    """The type that all these values have; None if there is none.
+    """The Arrow type that all these values have in common; None if there is none.
 
     >>> type_of([1, None, 2.5]), type_of([1, "one"]), type_of([None])
     (DataType(double), None, None)

@@ -18,7 +18,7 @@ RETRY_HINT = (
 
 
 def without_hints(message: str) -> str:
-    """A message without what is true only of files that a command writes.
+    """A message without the hints that make sense only for a command that writes files.
 
     >>> without_hints(f"there is too little memory. {RESUME_HINT}")
     'there is too little memory.'

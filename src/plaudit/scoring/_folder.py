@@ -37,7 +37,7 @@ from plaudit.scoring._summary import RunCounts, ScoreSummary
 PROGRESS = ".progress"
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 SHORT = 1000  # bytes of counts that are kept in memory
-JOURNEYS = 32  # files that are read at once from storage elsewhere
+REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 AT_ONCE = 1024  # rows that are held in memory with their texts
 # What a run writes, and the files of a report of it; earlier versions wrote the names without _.
@@ -54,9 +54,11 @@ PAGE = (
 
 
 class OutputFolder:
-    """A folder that one run writes. `manifest` says what is scored, and how.
+    """A folder that one run writes.
 
     path: a path of this machine, or the URL of a folder in the storage of a cluster
+    manifest: what is scored, and how: a run that is resumed has the same
+    overwrite: whether to remove an earlier run; else it is resumed, or an error if it differs
     """
 
     def __init__(self, path: Path | str, manifest: Mapping[str, Any], overwrite: bool) -> None:
@@ -157,11 +159,11 @@ class OutputFolder:
         return run if isinstance(run, dict) else {}
 
     def _read_counts(self) -> None:
-        """Read the counts of all parts at once, where each takes a journey."""
+        """Read the counts of all parts at once, if each takes a request to remote storage."""
         if isinstance(self.path, Path):
             return
         numbers = sorted(self._there)
-        with ThreadPoolExecutor(JOURNEYS) as pool:
+        with ThreadPoolExecutor(REQUESTS) as pool:
             for number, counts in zip(numbers, pool.map(self._counts, numbers), strict=True):
                 self._remember(number, counts)
 
@@ -215,8 +217,8 @@ class OutputFolder:
 def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
     """Score a chunk, and write the part too if the plan says where; what a worker does.
 
-    It leaves parts to the process that gives out chunks while that holds parts back: the first
-    ones, and those of which every row failed.
+    Some parts it leaves to the process that hands out chunks, which may hold them back: the first
+    ones, and those in which every row failed.
     """
     scored = score_chunk(chunk, plan)
     if not plan.out or scored.number < FIRST or scored.failure is not None:
@@ -226,7 +228,7 @@ def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
 
 
 def write_part(folder: Folder, scored: ScoredChunk, path: str) -> None:
-    """Write the counts of a part, and then the part; `path` is the folder's, for complaints."""
+    """Write the counts of a part, and then the part; `path` names the folder in errors."""
     _write_safely(folder, _counts_file(scored.number), _counts_of(scored), path)
     _write_safely(folder, _part(scored.number), scored.part, path)
 
@@ -247,7 +249,7 @@ def _counts_file(number: int) -> str:
 
 
 def _number_of(name: str) -> int | None:
-    """The number of the part that a file holds, or the counts of; None for another file."""
+    """The number of the part that a file holds, or whose counts it holds; None for other files."""
     found = re.fullmatch(r"part-(\d{5,})\.(?:parquet|json)", name)
     return int(found[1]) if found else None
 

@@ -57,22 +57,25 @@ def score_table(
     The same call resumes a run that was stopped, and the folder ends up with the same bytes.
 
     inputs: a file or a folder, or several, which together are one table; also in the storage of a
-        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset of the Hub
+        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset on the Hub
     recipe: a Recipe, the name of a preset, a TOML file, a reward or a list of rewards
     out: the folder to write, a path or a URL such as s3://bucket/scored
     engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
-    workers: how many processes or tasks at once; default: one per core, and on Ray two per core
+    workers: how many processes or tasks at once, such as 8; default: one per core, and on Ray two
+        per core
     ray_address: the cluster, such as "auto" or "ray://head:10001"; default: the environment
         variable RAY_ADDRESS, or a new cluster on this machine
-    completions: the column that the model wrote; default: `completion` or `completions`
-    group: rows with the same value in this column are answers to one prompt; default: the
-        completions of one list, else `prompt`, `problem` or `question`
-    columns: which column an argument of a reward is read from, such as {"solution": "answer"};
-        default: the one of that name, else a guess by the names of the columns, which `progress`
-        is told of
-    strict: raise RejectedRowError at the first row that is rejected; default: go on without it
-    overwrite: remove an earlier run from the folder; default: resume it, or raise if it differs
-    limit: score only so many rows of the input; default: all
+    completions: the column with what the model wrote; default: `completion` or `completions`, else
+        a guess by the names of the columns
+    group: the column whose value is the same for all answers to one prompt, such as "prompt_id";
+        default: the completions of one list are a group, else `prompt`, `problem` or `question`
+    columns: the column that an argument of the rewards is read from, {"solution": "answer"};
+        default: the one of that name, else a guess, which is printed to `progress`
+    strict: whether to raise RejectedRowError at the first row that is rejected; default: score the
+        other rows
+    overwrite: whether to remove an earlier run from the folder; default: resume it, or raise
+        InputError if it is a different run
+    limit: how many rows of the input to score, from the first on, such as 100; default: all
     progress: where to show progress, such as sys.stderr; default: nowhere
 
     >>> import tempfile
@@ -120,7 +123,7 @@ def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
 
 @contextmanager
 def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
-    """Raise StoppedError when memory, descriptors or the like run out; `hint` is what to do then.
+    """Raise StoppedError if memory, descriptors or the like run out; `hint` says what to do then.
 
     >>> with stopping_on_system_errors("Try again."):
     ...     raise MemoryError
@@ -161,7 +164,9 @@ def check_numbers(**numbers: int | None) -> None:
 
 
 def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """The recipe with further columns, argument -> column; raises InputError where none takes one.
+    """The recipe with further columns, argument -> column.
+
+    Raises InputError for an argument that none of its rewards takes.
 
     >>> from plaudit.recipes import load
     >>> with_columns(load("trl-math"), {"solution": "answer"}).needs()

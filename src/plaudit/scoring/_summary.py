@@ -95,13 +95,14 @@ FIRST, EVERY = 5.0, 10.0  # seconds to the first line, and between lines, where 
 class Progress:
     """A bar in a terminal, else a line every 10 seconds.
 
-    The time left is reckoned from how long the workers took for what they have scored: they score
-    one part each at a time. So it does not count how long they took to start.
+    The time left is estimated from the seconds that the workers spent on the parts so far, each
+    worker on one part at a time. So the time that they took to start does not count.
 
+    out: where to show it, such as sys.stderr; None: nowhere
     total: the input's size, in bytes or rows
-    workers: how many score at once; None: unknown, so that the time left is reckoned from how much
-        was scored in the time since the first of them began
-    bad: what to call the rows that are counted beside all rows
+    workers: how many score at once. None: unknown, so the time left is estimated from the time
+        since the first of them began
+    bad: what to call the rows that were not scored
 
     >>> import sys
     >>> progress = Progress(sys.stdout, 100)

@@ -3,7 +3,7 @@
     pandas.DataFrame, polars.DataFrame, pyarrow.Table, datasets.Dataset,
     [{"completion": "4", "solution": "4"}, …], {"completion": ["4", …], "solution": ["4", …]}
 
-None of these packages is imported here unless the caller has imported it.
+pandas, polars and datasets are not imported here: whoever passes a table of theirs has done so.
 """
 
 import sys
@@ -79,7 +79,7 @@ pandas.read_json('rollouts.jsonl', lines=True)
 
 
 def _instead(given: Any) -> str:
-    """What to pass in place of something that is no table."""
+    """The error for something that is not a table: what to pass instead."""
     if isinstance(given, str | Path):
         name = repr(str(given))
         return (
