@@ -1,4 +1,4 @@
-"""A problem and its images in, and out comes a prompt for VLM-R1's tags; its JSONL as rows."""
+"""A problem in, a prompt that asks for VLM-R1's tags out; lines of its JSONL in, rows out."""
 
 import os
 from collections.abc import Iterable, Mapping
@@ -13,8 +13,8 @@ _THINK = (
     "First write your reasoning between <think> and </think>, then the answer between <answer> and "
     "</answer>, and nothing else."
 )
-# What is asked, by what the rewards read: iou_reward with format_reward_rec, the boxes of
-# accuracy_reward, or its answers.
+# Each asks for what a reward reads: "rec" for iou_reward and format_reward_rec, "detection" for the
+# boxes of accuracy_reward, "free" for its answers.
 VLM_R1_TEMPLATES = {
     "rec": "Find this in the image: {problem}\n\n"
     f"{_THINK} "
@@ -52,7 +52,7 @@ def vlm_r1_rows(
     template: str = "rec",
     accu_reward_method: str = "default",
 ) -> list[dict[str, Any]]:
-    """The rows that a trainer takes, of VLM-R1's JSONL.
+    """The rows that a trainer takes, made of the lines of VLM-R1's JSONL.
 
     A line holds `conversations`, of which the first message is the problem and the second the
     answer, `image` (a file's name, or several), and sometimes `accu_reward_method`:
@@ -63,10 +63,11 @@ def vlm_r1_rows(
     A row has `prompt` (see `vlm_r1_prompt`), `problem`, `solution`, `accu_reward_method`, and
     `image_path` and `images`, both lists of the files' paths; the line's other entries stay.
 
-    table: a JSONL file or any other that `plaudit score` reads, or rows
-    image_folder: where the images are. Default: their names are paths themselves
-    template: see `vlm_r1_prompt`
-    accu_reward_method: for lines that have none
+    table: a JSONL file, or any other table that `plaudit score` reads, or rows
+    image_folder: the folder that the names of images are relative to; default: the current one
+    template: "rec", "detection" or "free", see `vlm_r1_prompt`
+    accu_reward_method: how `accuracy_reward` compares answers, such as "mcq", for lines that do
+        not say so
 
     >>> said = [{"value": "<image>the kite"}, {"value": [1, 2, 3, 4]}]
     >>> [row] = vlm_r1_rows([{"image": "kite.png", "conversations": said}], "images")

@@ -1,4 +1,4 @@
-"""The folder of a run in, and out comes from where the run goes on."""
+"""The folder of a run in; the checkpoint from which the run continues out."""
 
 import json
 import re
@@ -13,9 +13,9 @@ _STATE = "trainer_state.json"
 
 
 def last_checkpoint(folder: Path) -> Path | None:
-    """The checkpoint with the most steps that was written to its end; None where there is none.
+    """The latest checkpoint that is complete; None if there is none.
 
-    A trainer writes its state last: one that was killed while it saved leaves a checkpoint without.
+    A trainer writes its state last, so a checkpoint without it was cut off.
 
     >>> last_checkpoint(Path("runs/never-started")) is None
     True
@@ -36,9 +36,11 @@ def _is_whole(checkpoint: Path) -> bool:
 
 
 def prepare(run: Run, overwrite: bool) -> Path | None:
-    """Make the folder of a run ready, and give the checkpoint that the run goes on from.
+    """Make the folder of a run ready, and return the checkpoint to continue from, if there is one.
 
-    A folder with a run of other settings is an error: its checkpoints are not those of this one.
+    Raises ValueError if the folder holds something else, or a run with other settings.
+
+    overwrite: whether to remove the folder first, if `plaudit train` wrote it
     """
     if overwrite and run.output.exists():
         if not (run.output / _SETTINGS).exists():

@@ -1,4 +1,4 @@
-"""What a run says of its data in, and out come the rows that TRL trains with."""
+"""The data and the prompts of a run in; the dataset that TRL trains on out."""
 
 from collections.abc import Mapping
 from importlib import import_module

@@ -3,8 +3,8 @@ r"""EasyR1: a reward file.
     worker.reward.reward_function=/path/to/plaudit/trainers/easyr1.py:compute_score
     worker.reward.reward_function_kwargs='{"recipe": "trl-math"}'
 
-`python -c "import plaudit.trainers.easyr1 as m; print(m.__file__)"` prints the path; or a file of
-one's own imports the three names of this one.
+`python -c "import plaudit.trainers.easyr1 as m; print(m.__file__)"` prints the path. A file of your
+own works as well, if it imports `compute_score`, `REWARD_NAME` and `REWARD_TYPE` from this one.
 """
 
 from collections.abc import Mapping, Sequence

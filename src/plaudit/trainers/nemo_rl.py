@@ -23,7 +23,9 @@ ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
 
 
 def register(name: str = "plaudit") -> None:
-    """Make the environment known to NeMo-RL, and that it runs in the interpreter of the driver.
+    """Register the environment with NeMo-RL, to run in the Python interpreter of the driver.
+
+    name: what the configuration calls it, under `env`
 
     >>> register()  # doctest: +SKIP
     """
@@ -75,10 +77,10 @@ class Environment:
 
 
 def gdpo_weights(recipe: AnyRecipe = None) -> list[float]:
-    """What `grpo.adv_estimator.reward_weights` must be for a recipe: in the order of the names.
+    """What `grpo.adv_estimator.reward_weights` must be for a recipe, in the order of the names.
 
-    NeMo-RL's GDPO brings each component to the same scale before it adds them up, so that the
-    weights must be given once more. They are without their signs, which the components have.
+    NeMo-RL's GDPO normalises each component before it adds them up, so it needs the weights again.
+    They have no sign: the components that it gets have it already.
 
     >>> gdpo_weights("trl-reasoning")
     [1.0, 1.0]
@@ -98,8 +100,8 @@ def step_fields(
     The response is what the last assistant message says. `metadata` holds each row's gold under
     one of the names that datasets give it, and columns; what each row got is added to it.
 
-    components: give what each component adds to the total as `reward/<name>`, for GDPO. NeMo-RL
-        sums them up itself. Default: the totals alone
+    components: whether to give, for GDPO, what each component adds to the total, as
+        `reward/<name>`; NeMo-RL adds them up itself. Default: the totals alone
 
     >>> from plaudit.recipes import load
     >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]

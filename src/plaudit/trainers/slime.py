@@ -26,10 +26,10 @@ from plaudit.trainers._rows import (
 
 
 class TotalWithDetails(float):
-    """The total as a number, which has each component as an item.
+    """The total as a number that can also be indexed by the name of a component.
 
-    With `--eval-reward-key` and no `--reward-key`, slime takes the reward of a sample as a number
-    when it trains, and looks into it when it evaluates; the reward does not learn which it is.
+    With `--eval-reward-key` and no `--reward-key`, slime uses the reward of a sample as a number in
+    training and as a dict in evaluation, and does not tell the reward which of the two it is.
 
     >>> total = TotalWithDetails({"score": 1.5, "form": 0.5})
     >>> total + 1, total["form"]
@@ -49,7 +49,7 @@ class TotalWithDetails(float):
         return self.details[name]
 
     def __reduce__(self) -> Any:
-        """How it goes from one process of slime's to another."""
+        """What pickle needs to send it from one process of slime to another."""
         return TotalWithDetails, (self.details,)
 
 

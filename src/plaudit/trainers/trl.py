@@ -120,11 +120,11 @@ def dual(trainer_class: type[Trainer]) -> type[Trainer]:
 
 
 def dual_rollout(prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None]:
-    """The same as a `rollout_func` of `GRPOTrainer`, for those who cannot subclass.
+    """The same as `dual`, as a `rollout_func` of `GRPOTrainer`, for those who cannot subclass.
 
     TRL calls it with the prompts and the trainer. It generates twice, and the rewards get the
-    column `completions_long_answer`. `rollout_func` is experimental in TRL; it has no tools and no
-    images, and RLOO has none.
+    column `completions_long_answer`. In TRL, `rollout_func` is experimental and supports neither
+    tools nor images; `RLOOTrainer` does not have it.
 
     >>> GRPOTrainer(rollout_func=dual_rollout, …)  # doctest: +SKIP
     """
@@ -153,8 +153,8 @@ def _second_completions(
             seconds.append(second_prompt(prompt, completion))
     rows = [row for row, second in enumerate(seconds) if second is not None]
     if trainer.accelerator.num_processes > 1 or getattr(trainer, "environment_factories", None):
-        # Processes generate together, each for as many rows as the others, or one waits for ever;
-        # and each environment of TRL belongs to a row.
+        # Processes generate together: each must do so for as many rows as the others, or one would
+        # wait for ever. And each environment of TRL belongs to a row.
         rows = list(range(len(seconds)))
     again: list[str | None] = [None] * len(seconds)
     if not rows:
