@@ -165,6 +165,20 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(("run", "is_kept"), [('{"lr": 1e-6}', True), ('{"plaudit": "0"}', False)])
+def test_overwriting_removes_files_of_old_names_only_if_plaudit_wrote_them(
+    tmp_path, rows, recipe, run, is_kept
+):
+    out = tmp_path / "out"
+    (out / "report").mkdir(parents=True)
+    others = {"run.json": run, "rejected.jsonl": "", "report/index.html": ""}
+    for name, text in others.items():
+        (out / name).write_text(text)
+    score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, out, overwrite=True)
+    assert {(out / name).exists() for name in others} == {is_kept}
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_run_that_wrote_no_part_is_in_nobodys_way(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{**row, "solution": {"n": 1}} for row in rows])
     with pytest.raises(StoppedError, match="every row fails with the same error"):

@@ -40,13 +40,11 @@ SHORT = 1000  # bytes of counts that are kept in memory
 REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 AT_ONCE = 1024  # rows that are held in memory with their texts
-# What a run writes, and the files of a report of it; earlier versions wrote the names without _.
-WRITTEN = (
-    *("part-*.parquet", ".progress/part-*"),
-    *("_run.json", "_rejected.jsonl"),
-    *("run.json", "rejected.jsonl"),
-)
-REPORTS = ("_report/against-*", "_report", "report")
+# What a run writes, and the folders of its reports.
+WRITTEN = ("part-*.parquet", ".progress/part-*", "_run.json", "_rejected.jsonl")
+REPORTS = ("_report/against-*", "_report")
+# The same in earlier versions. Other programs write files of these names, too.
+OLD_WRITTEN, OLD_REPORTS = ("run.json", "rejected.jsonl"), ("report",)
 PAGE = (
     *("index.html", "total.png", "component-*.png", "groups.png"),
     *("at-k.png", "length.png", "correlation.png", "statuses.png", "steps-*.png"),
@@ -115,16 +113,19 @@ class OutputFolder:
 
     def _clear(self) -> None:
         """Remove what plaudit wrote, and nothing else."""
-        for pattern in (*WRITTEN, *(f"{report}/{name}" for report in REPORTS for name in PAGE)):
+        is_old = "plaudit" in (self._run_in("run.json") or {})
+        written = [*WRITTEN, *(OLD_WRITTEN if is_old else ())]
+        reports = [*REPORTS, *(OLD_REPORTS if is_old else ())]
+        for pattern in (*written, *(f"{report}/{name}" for report in reports for name in PAGE)):
             self._folder.remove(pattern)
-        for report in REPORTS if isinstance(self.path, Path) else ():
+        for report in reports if isinstance(self.path, Path) else ():
             for folder in Path(self.path).glob(report):
                 with suppress(OSError):  # it holds something else
                     folder.rmdir()
 
     def _begin_or_resume(self) -> None:
         """Begin a run here, or resume the one that is here, if it is the same."""
-        earlier = self._earlier_run()
+        earlier = self._run_in("_run.json")
         parts = {_number_of(name) for name in self._folder.names()} - {None}
         if earlier is None and parts:
             raise InputError(
@@ -149,10 +150,11 @@ class OutputFolder:
             self._there = {number for number in parts & counted if number is not None}
             self._read_counts()
 
-    def _earlier_run(self) -> dict[str, Any] | None:
+    def _run_in(self, name: str) -> dict[str, Any] | None:
+        """What a file says of the run that is here; None if there is no such file."""
         try:
-            run = json.loads(self._folder.read("_run.json"))
-        except FileNotFoundError:
+            run = json.loads(self._folder.read(name))
+        except (FileNotFoundError, IsADirectoryError):
             return None
         except ValueError:
             run = {}
