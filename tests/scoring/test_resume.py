@@ -202,6 +202,20 @@ def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("run", ['{"plaudit": "0", "recorded": true}', None])
+def test_parts_of_another_kind_are_not_mixed_with_those_of_a_run(tmp_path, rows, recipe, run):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "part-00000012-00000-00000-000001.parquet").touch()
+    if run is not None:
+        (out / "_run.json").write_text(run)
+    before = content(out)
+    with pytest.raises(InputError, match="has parts of something else, such as part-00000012-"):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, out)
+    assert content(out) == before
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_part_that_is_gone_is_made_again(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", rows * 60)
     score_table([file], recipe, tmp_path / "out")

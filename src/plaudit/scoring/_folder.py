@@ -126,7 +126,7 @@ class OutputFolder:
     def _begin_or_resume(self) -> None:
         """Begin a run here, or resume the one that is here, if it is the same."""
         earlier = self._run_in("_run.json")
-        parts = {_number_of(name) for name in self._folder.names()} - {None}
+        parts = set(self._part_numbers())
         if earlier is None and parts:
             raise InputError(
                 f"{self.path} has part-*.parquet files but no _run.json: choose another folder, "
@@ -147,8 +147,19 @@ class OutputFolder:
                 raise InputError(f"{missing}: start over with --overwrite")
         if not self.is_finished:
             counted = {_number_of(name) for name in self._folder.names(PROGRESS)}
-            self._there = {number for number in parts & counted if number is not None}
+            self._there = {number for number in counted if number in parts}
             self._read_counts()
+
+    def _part_numbers(self) -> Iterator[int]:
+        """The numbers of the parts in the folder; raises InputError for parts of another kind."""
+        for name in self._folder.names():
+            if (number := _number_of(name)) is not None:
+                yield number
+            elif name.startswith("part-") and name.endswith(".parquet"):
+                raise InputError(
+                    f"{self.path} has parts of something else, such as {name}, perhaps of a "
+                    "recorded run: choose another folder, or remove them with --overwrite"
+                )
 
     def _run_in(self, name: str) -> dict[str, Any] | None:
         """What a file says of the run that is here; None if there is no such file."""
