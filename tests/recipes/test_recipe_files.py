@@ -83,6 +83,10 @@ def test_a_file_is_written_as_it_is_read(written):
     assert load(written(nested.to_toml())).components[0].params == nested.components[0].params
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(written):
+    assert load(written("\ufeff" + BRIEF_MATH)) == load(written(BRIEF_MATH))
+
+
 def test_numbers_of_numpy_and_enums_are_written_as_numbers(written):
     params = {"ngram_size": IntEnum("Sizes", "one two").two, "max_penalty": np.float64(-0.5)}
     odd = only("trl.get_repetition_penalty_reward", params=params, right=np.float64(0.75))

@@ -33,6 +33,12 @@ def test_paths_are_relative_to_the_file(written, tmp_path):
     assert read_run(written()).recipe == "trl-math"
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(written):
+    file = written()
+    file.write_text("\ufeff" + file.read_text())
+    assert read_run(file).recipe == "trl-math"
+
+
 def test_prompts_and_arguments_are_tables(written, tmp_path):
     tables = '[prompts]\ntemplate = "vlm-r1-rec"\nimage_folder = "images"\n[trainer]\nbeta = 0.04\n'
     run = read_run(written(tables, algorithm="rloo"))

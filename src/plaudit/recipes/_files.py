@@ -91,7 +91,7 @@ def _text_of(name: str) -> str:
         hint = did_you_mean(name, presets())
         raise ValueError(f"there is no recipe {quoted(name)}, neither a preset nor a file; {hint}")
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")  # editors on Windows begin a file with a mark
     except OSError as error:
         raise ValueError(f"cannot read the recipe {name}: {error.strerror}") from error
     except UnicodeDecodeError as error:

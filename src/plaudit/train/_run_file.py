@@ -75,7 +75,7 @@ def read_run(path: str | PathLike[str]) -> Run:
     """
     file = Path(path)
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
+        table = tomllib.loads(file.read_text("utf-8-sig"))  # editors on Windows add a mark
         return _run(table, file.parent)
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}") from error
