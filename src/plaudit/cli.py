@@ -137,4 +137,4 @@ def _imported(package: str) -> Any:
 
 def _ask_for_a_command(parser: argparse.ArgumentParser) -> None:
     parser.print_help(sys.stderr)
-    raise UsageError("say what to do: plaudit score INPUT, plaudit try REWARD, or plaudit list")
+    raise UsageError("choose a command, such as plaudit list, plaudit try or plaudit score")

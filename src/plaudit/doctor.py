@@ -232,7 +232,7 @@ def _limits() -> Finding:
     try:
         TemporaryFile().close()
     except OSError as error:
-        advice = "The judge keeps what its workers complain of in a temporary file: set TMPDIR"
+        advice = "The judge needs a temporary file for its workers' error output: set TMPDIR"
         return Finding("limits", f"no temporary file: {error}", PROBLEM, advice, values)
     return Finding("limits", found, values=values)
 
@@ -285,7 +285,7 @@ def _workers() -> Finding:
         return Finding("workers", found, PROBLEM, advice, values)
     if started > SLOW_START:
         advice = (
-            "Python's packages are read slowly here, from a network file system perhaps: "
+            "Python's packages load slowly here, perhaps from a network file system: "
             "call plaudit.warm_up() before the first step, or install onto a local disk"
         )
         return Finding("workers", found, NOTE, advice, values)

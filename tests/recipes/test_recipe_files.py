@@ -111,7 +111,7 @@ def test_the_packaged_presets_say_what_they_are():
         ("name = 3", "name must be text, got 3"),
         ("columns = 3", "columns must be a table, got 3"),
         ("[[rewards]]\nwieght = 1", 'number 1: there is no key "wieght"; did you mean "weight"?'),
-        ("[[rewards]]\nweight = 1", "number 1: say which: reward = "),
+        ("[[rewards]]\nweight = 1", "number 1: reward is missing: add reward = "),
         ('[[rewards]]\nreward = "trl.acuracy_reward"', "Did you mean trl.accuracy_reward?"),
         ('[[rewards]]\nreward = "broken_rewards:f"', "No module named 'no_such_thing'"),
     ],

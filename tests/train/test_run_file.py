@@ -49,8 +49,9 @@ def test_prompts_and_arguments_are_tables(written, tmp_path):
 @pytest.mark.parametrize(
     ("tables", "changes", "complaint"),
     [
-        ("", {"model": None}, 'say model = "…"$'),
-        ("", {"data": 3}, 'say data = "…", got 3'),
+        ("", {"model": None}, 'model is missing: add model = "…"'),
+        ("", {"data": 3}, "data must be text, got 3"),
+        ("", {"recipe": ""}, "recipe must be text, got ''"),
         ("", {"receipt": "x"}, 'there is no key "receipt"; did you mean "recipe"?'),
         ("", {"algorithm": "ppo"}, "algorithm must be one of grpo, rloo, got 'ppo'"),
         ("", {"trainer": 3}, r"\[trainer\] must be a table, got 3"),
@@ -132,7 +133,7 @@ def test_a_folder_goes_on_with_the_run_that_it_has(tmp_path):
 def test_a_run_whose_settings_are_damaged_can_be_started_anew(tmp_path, settings):
     run = Run("m", "d", "trl-math", tmp_path)
     (tmp_path / "plaudit-run.json").write_text(settings)
-    with pytest.raises(ValueError, match=r"plaudit-run\.json is damaged: start anew"):
+    with pytest.raises(ValueError, match=r"plaudit-run\.json is damaged: start over"):
         prepare(run, overwrite=False)
     assert prepare(run, overwrite=True) is None
     assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
@@ -141,7 +142,7 @@ def test_a_run_whose_settings_are_damaged_can_be_started_anew(tmp_path, settings
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     run = Run("m", "d", "trl-math", tmp_path)
-    with pytest.raises(ValueError, match="is not empty, and no run of plaudit train"):
+    with pytest.raises(ValueError, match="is not empty, and was not written by plaudit train: cho"):
         prepare(run, overwrite=False)
     with pytest.raises(ValueError, match="was not written by plaudit train: remove it yourself"):
         prepare(run, overwrite=True)

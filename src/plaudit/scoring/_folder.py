@@ -350,7 +350,7 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     """
     if url := url_in(fspath(folder)):
         raise InputError(
-            f"{url} is not on this machine, and only folders that are can be read here: copy it "
+            f"{url} is not on this machine, and only local folders can be read here: copy it "
             f"first, such as with `aws s3 sync {url} scored`, and pass scored"
         )
     path = local_path(fspath(folder))

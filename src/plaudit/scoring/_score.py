@@ -144,7 +144,7 @@ def _tell_guesses(plan: Plan) -> None:
         told = ", ".join(f"{argument}: column {name}" for argument, name in plan.guessed.items())
         say = ", ".join(f"{argument}={name!r}" for argument, name in plan.guessed.items())
         warnings.warn(
-            f"columns were guessed by their names: {told}. To be sure, say "
+            f"columns were guessed by their names: {told}. To choose them yourself, call "
             f"plaudit.score(table, recipe, {say})",
             UserWarning,
             stacklevel=3,

@@ -53,11 +53,14 @@ def prepare(run: Run, overwrite: bool) -> Path | None:
         if changed:
             raise ValueError(
                 f"{run.output} has a run with another {' and '.join(changed)}: give this one "
-                "another output, or start anew with --overwrite"
+                "another output, or start over with --overwrite"
             )
         return last_checkpoint(run.output)
     if run.output.exists() and any(run.output.iterdir()):
-        raise ValueError(f"{run.output} is not empty, and no run of plaudit train: choose another")
+        raise ValueError(
+            f"{run.output} is not empty, and was not written by plaudit train: choose another "
+            "folder"
+        )
     run.output.mkdir(parents=True, exist_ok=True)
     unfinished = file.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(settings, indent=2, default=str) + "\n", "utf-8")
@@ -71,5 +74,5 @@ def _settings_in(file: Path) -> dict[str, Any]:
     except ValueError as error:
         settings = error
     if not isinstance(settings, dict):
-        raise ValueError(f"{file} is damaged: start anew with --overwrite")
+        raise ValueError(f"{file} is damaged: start over with --overwrite")
     return settings

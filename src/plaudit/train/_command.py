@@ -74,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"plaudit: {error}", file=sys.stderr)
         return STOPPED
     except KeyboardInterrupt:
-        print("plaudit: interrupted. The same command goes on from here.", file=sys.stderr)
+        print(
+            "plaudit: interrupted. The same command continues from the last checkpoint.",
+            file=sys.stderr,
+        )
         return INTERRUPTED
     print(f"plaudit: the model is in {model}", file=sys.stderr)
     return 0

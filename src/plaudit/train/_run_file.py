@@ -86,9 +86,10 @@ def read_run(path: str | PathLike[str]) -> Run:
 def _run(table: Mapping[str, Any], folder: Path) -> Run:
     _check_keys(table, _KEYS, "")
     for name in _TEXTS:
-        if not isinstance(table.get(name), str) or not table[name]:
-            got = f", got {table[name]!r:.80}" if name in table else ""
-            raise ValueError(f'say {name} = "…"{got}')
+        if name not in table:
+            raise ValueError(f'{name} is missing: add {name} = "…"')
+        if not isinstance(table[name], str) or not table[name]:
+            raise ValueError(f"{name} must be text, got {table[name]!r:.80}")
     for name in _TABLES:
         if not isinstance(table.get(name, {}), dict):
             raise ValueError(f"[{name}] must be a table, got {table[name]!r:.80}")
