@@ -296,7 +296,11 @@ def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ScoredFolder:
-    """What a run wrote. `run` is what _run.json holds.
+    """A folder that a run wrote, to be read again.
+
+    parts: its files part-….parquet, in order
+    components: the names of the rewards, each of which is a column
+    run: what _run.json holds
 
     >>> import tempfile
     >>> from plaudit.recipes import load

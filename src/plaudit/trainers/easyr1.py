@@ -32,9 +32,9 @@ def compute_score(
 ) -> list[dict[str, float]] | dict[str, float]:
     r"""The total as `overall`, and each component by its name, for each input.
 
-    An input holds `response` and `ground_truth`; whatever else it holds is a column for the
-    recipe. A single input, as older configurations with `reward_type=sequential` pass it, gives a
-    single result.
+    reward_inputs: dicts with `response` and `ground_truth`, whose other entries are columns for the
+        recipe; or a single one, as `reward_type=sequential` passes it, which gives a single result
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
 
     >>> inputs = [{"response": r"\boxed{4}<|im_end|>", "response_length": 3, "ground_truth": "4"}]
     >>> result = compute_score(inputs, recipe="trl-math")[0]

@@ -25,6 +25,11 @@ def reward_func(
 ) -> dict[str, Any]:
     r"""The rewards of a batch by the recipe that PLAUDIT_RECIPE names, as OpenRLHF takes them.
 
+    queries: prompt and response in one text each, with special tokens
+    prompts: the prompts, which are cut off the queries
+    labels: the golds, in any form that `plaudit.trainers.gold_of` reads
+    kwargs: whatever else OpenRLHF passes, which is ignored
+
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
     >>> result = reward_func([r"2 + 2 = \boxed{4}</s>"], ["2 + 2 = "], ["4"])

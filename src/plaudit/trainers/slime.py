@@ -56,10 +56,13 @@ class TotalWithDetails(float):
 async def custom_rm(
     args: Any, sample: Any, **kwargs: Any
 ) -> float | dict[str, float] | list[float | dict[str, float]]:
-    r"""The reward of a sample, or of each of a list of them, by the recipe PLAUDIT_RECIPE names.
+    r"""The reward of a sample, or of each in a list, by the recipe that PLAUDIT_RECIPE names.
 
     With `--reward-key score` it is a dict: the total as `score`, and each component by its name.
-    With `--eval-reward-key score` alone, it is a number that can be asked for these as well.
+    With `--eval-reward-key score` alone, it is a number that has these as items.
+
+    args: slime's arguments, of which `reward_key` and `eval_reward_key` are read
+    sample: a Sample of slime's, or a list of them: its `response`, `label`, `prompt` and `metadata`
 
     >>> import asyncio, os
     >>> from types import SimpleNamespace as Some

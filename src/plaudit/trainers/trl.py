@@ -32,9 +32,11 @@ _ASYNC = "_async"
 
 
 def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-    r"""The total of each completion.
+    r"""The total of each completion, by the recipe that PLAUDIT_RECIPE names.
 
-    TRL's `log_metric` gets the mean of each component, and the share of rows with each status.
+    completions: texts, or lists of messages, as TRL passes them
+    columns: the columns of the dataset and whatever else TRL passes. If there is a `log_metric`, it
+        gets the mean of each component, and the share of rows with each status
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
