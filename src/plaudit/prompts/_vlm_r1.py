@@ -54,8 +54,8 @@ def vlm_r1_rows(
 ) -> list[dict[str, Any]]:
     """The rows that a trainer takes, made of the lines of VLM-R1's JSONL.
 
-    A line holds `conversations`, of which the first message is the problem and the second the
-    answer, `image` (a file's name, or several), and sometimes `accu_reward_method`:
+    A line holds `conversations` (the first message is the problem, the second the answer), `image`
+    (a file's name, or several), and sometimes `accu_reward_method`:
 
         {"image": "kite.png", "conversations": [{"from": "human", "value": "<image>the red kite"},
                                                 {"from": "gpt", "value": [10, 20, 110, 220]}]}

@@ -28,7 +28,8 @@ class Column:
     """A column of the input as it is in the output.
 
     source: its name in the input
-    exploded: whether each record has a list, of which each completion gets its own entry
+    exploded: whether each record has a list with one entry per completion, so that each row gets
+        its own entry
     text: whether it is text because its values are of several types
     """
 

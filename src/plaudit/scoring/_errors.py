@@ -147,7 +147,7 @@ def _inside(frames: Sequence[traceback.FrameSummary]) -> Sequence[traceback.Fram
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """The notes of an exception, in one of which a recipe names the reward that raised it."""
+    """The notes of an exception; one of them names the reward that raised it."""
     return list(getattr(error, "__notes__", []))
 
 

@@ -42,11 +42,11 @@ class Plan:
     required_columns: those that every row must have
     columns: the input's columns, as they are in the output
     other_values: whether the output has a column for values that do not fit
-    limits: of the judge, the same in every worker as here
-    guessed: the arguments of rewards whose column was guessed, and the column
-    scores_only: whether the parts have the scores and not the input, for a table in memory
-    inputs: the files, where workers read them by themselves
-    out: the URL of the folder, where workers write parts by themselves
+    limits: the judge's limits in this process, which every worker gets
+    guessed: the columns that were guessed, argument of a reward -> column
+    scores_only: whether the parts have the scores alone, without the input: for a table in memory
+    inputs: the files, for workers that read them by themselves
+    out: the URL of the output folder, if workers write parts by themselves; else ""
     """
 
     recipe: Recipe

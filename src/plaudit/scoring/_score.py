@@ -99,7 +99,7 @@ def _check_column_names(columns: Mapping[str, Any]) -> None:
 
 
 def _empty(recipe: Recipe, given: Table) -> dict[str, list[Any]]:
-    """The columns that a table without rows gets; it is checked too, if it has any columns."""
+    """The columns to add to a table without rows; if it has columns, they are checked."""
     if given.names:
         _check(recipe.with_guessed_columns(given.names)[0], given)
     check_names(given.names, recipe, SCORES)
@@ -234,7 +234,7 @@ class _Run:
         return [row_ids[place] for place in order], added
 
     def _rows(self, row_ids: Sequence[int]) -> Table:
-        """The rows of the input; those that hold lists of completions, once for each of them."""
+        """The rows of the input; a row with a list of completions, once for each completion."""
         if not self._plan.listed:
             return self._given
         starts = list(accumulate(self._counts[:-1], initial=0))
@@ -262,12 +262,12 @@ class _Run:
 
 
 def _entry(value: Any, item: int) -> Any:
-    """An entry of a list; None where a row that is rejected has none."""
+    """An entry of a list; None for a rejected row that has no such entry."""
     return value[item] if isinstance(value, list) and item < len(value) else None
 
 
 def _is_here(plan: Plan, rows: int, workers: int | None) -> bool:
-    """Whether to score in this process: few rows, or what no other process can import."""
+    """Whether to score in this process: for few rows, or a reward that no other can import."""
     alone = [one for one in plan.recipe.components if not _can_be_sent(one)]
     if alone and workers is not None:
         raise InputError(

@@ -25,7 +25,7 @@ class ScoreSummary:
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the mean
     seconds: how long this call took; a resumed run does not count the time of earlier calls
-    golds_in_part: how many rows have a gold of which only a part was read
+    golds_in_part: how many rows have a gold that was read only in part
     was_finished: whether the run had finished before this call, which then scored nothing
 
     >>> summary = ScoreSummary(

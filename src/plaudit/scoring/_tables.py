@@ -3,7 +3,7 @@
     pandas.DataFrame, polars.DataFrame, pyarrow.Table, datasets.Dataset,
     [{"completion": "4", "solution": "4"}, …], {"completion": ["4", …], "solution": ["4", …]}
 
-pandas, polars and datasets are not imported here: whoever passes a table of theirs has done so.
+pandas, polars and datasets are not imported here: a caller who passes their tables has done so.
 """
 
 import sys
@@ -220,7 +220,7 @@ class _Dataset:
 
 
 class _Dicts:
-    """A list of dictionaries, of which some may lack a column."""
+    """A list of dictionaries; some of them may lack a column."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         for place, row in enumerate(rows):

@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         return WRONG
     except BrokenPipeError:
         raise  # nobody reads the output: the command line exits without a message
-    except OSError as error:  # which transformers and datasets raise for names that nobody knows
+    except OSError as error:  # transformers and datasets raise it for unknown names, too
         print(f"plaudit: {error}", file=sys.stderr)
         return STOPPED
     except KeyboardInterrupt:

@@ -5,9 +5,9 @@ r"""TRL: the recipe's reward functions by dotted path, for its command line.
                        plaudit.trainers.trl.think_format_reward \
         --reward_weights 1.0 1.0
 
-Every component of the recipe that PLAUDIT_RECIPE names is a function of this module, by the
-component's name, and with `_async` behind it a coroutine function. `total` and `total_async` are
-the whole recipe as one function, weights included.
+Every component of the recipe that PLAUDIT_RECIPE names is a function of this module with the
+component's name, and a coroutine function with `_async` appended. `total` and `total_async` are the
+whole recipe as one function, weights included.
 
 In a script, `recipe.reward_funcs()` and `recipe.reward_weights()` are what `GRPOTrainer` takes.
 For CANOE's `influence_reward`, which needs a second generation, `dual(GRPOTrainer)` is the trainer.
@@ -80,7 +80,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     known = ", ".join(["total", *(component.name for component in recipe.components)])
     raise AttributeError(
         f'the recipe {recipe.name} has no component "{name}"; there is {known}, '
-        f"and each with {_ASYNC} behind it"
+        f"and each of them with {_ASYNC} appended"
     )
 
 

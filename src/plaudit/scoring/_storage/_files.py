@@ -142,10 +142,10 @@ def remote_files(url: str) -> list[RemoteFile]:
 
 
 class _Url(NamedTuple):
-    """The parts of a URL, of which each may be empty.
+    """The parts of a URL; each may be empty.
 
     start: its scheme and its host, bucket or container
-    settings: with the ?
+    settings: what follows the path, with its ?
 
     >>> _url("s3://bucket/a?.jsonl?region=eu-west-1")
     _Url(start='s3://bucket', path='/a?.jsonl', settings='?region=eu-west-1')
