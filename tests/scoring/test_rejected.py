@@ -120,6 +120,12 @@ def test_golds_of_which_a_reward_takes_none_stop_the_run(tmp_path, recipe):
         score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
 
 
+def test_a_run_that_stops_after_its_first_rows_does_not_speak_of_all(tmp_path, recipe):
+    rows = [{**GOOD, "solution": {"n": 0}}] * 1024 + [GOOD] * 9
+    with pytest.raises(StoppedError, match="each of the first 1,024 rows fails with the same err"):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
+
+
 def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
     rows = [{**GOOD, "completion": None} for n in range(3)]
     summary = score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")

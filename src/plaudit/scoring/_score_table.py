@@ -327,7 +327,9 @@ class FirstParts:
     def check(self) -> None:
         """At the end of a run, raise StoppedError if every row of its first parts failed."""
         if failure := next(filter(None, self._failures()), None):
+            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
             raise StoppedError(
-                "every row fails with the same error, for example\n"
+                f"{which} fails with the same error, for example\n"
                 f"{failure.description}\n{RETRY_HINT}"
             )
