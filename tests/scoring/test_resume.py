@@ -254,6 +254,18 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path, rows, recipe, monkeypat
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
 
+@pytest.mark.usefixtures("in_process")
+def test_the_rate_of_a_resumed_run_is_that_of_the_rows_it_scored(tmp_path, rows, recipe):
+    file = jsonl(tmp_path / "a.jsonl", rows * 60)
+    assert score_table([file], recipe, tmp_path / "out").rows_before == 0
+    with pytest.MonkeyPatch.context() as patch:
+        full_disk(patch, 4)  # _run.json, the first part with its counts, counts of the second
+        with pytest.raises(StoppedError, match="No space left on device"):
+            score_table([file], recipe, tmp_path / "out", overwrite=True)
+    summary = score_table([file], recipe, tmp_path / "out")
+    assert (summary.rows, summary.rows_before) == (720, 256)
+
+
 def test_a_folder_that_cannot_be_written_to(tmp_path, rows, recipe, monkeypatch):
     file = jsonl(tmp_path / "a.jsonl", rows)
     (tmp_path / "file").write_text("in the way")

@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         done = f"{summary.out} was finished before, and nothing was scored now"
         print(f"plaudit: {done}; --overwrite starts over", file=sys.stderr)
     elif not arguments.quiet:
-        rate = summary.rows / max(summary.seconds, 1e-9)
+        rate = (summary.rows - summary.rows_before) / max(summary.seconds, 1e-9)
         print(f"plaudit: {summary.seconds:.1f} s, {rate:,.0f} rows/s", file=sys.stderr)
     return REJECTED if summary.rejected else 0
 

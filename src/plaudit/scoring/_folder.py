@@ -218,13 +218,13 @@ class OutputFolder:
         self._manifest |= {"finished": True, "parts": parts, **whole.results()}
         _write_safely(self._folder, "_run.json", _json(self._manifest), f"{self.path}")
 
-    def summary(self, seconds: float, was_finished: bool) -> ScoreSummary:
-        """The results of the run, which has finished; `was_finished`: before this call."""
+    def summary(self, seconds: float, was_finished: bool, rows_before: int) -> ScoreSummary:
+        """The results of the run, which has finished; see `ScoreSummary` for the parameters."""
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
         in_part = run["golds_in_part"]
-        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished)
+        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished, rows_before)
 
 
 def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:

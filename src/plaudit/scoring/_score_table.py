@@ -99,7 +99,7 @@ def score_table(
         manifest = _manifest(files, plan, limit)
         warn_of_untested_version()  # here, and not in each of the workers
         with OutputFolder(folder_path, manifest, overwrite) as folder:
-            was_finished = folder.is_finished
+            was_finished, rows_before = folder.is_finished, 0
             if not was_finished:
                 url = folder_path if isinstance(folder_path, str) else ""
                 plan = replace(plan, inputs=tuple(files), out=url)
@@ -107,7 +107,8 @@ def score_table(
                 chunks = (chunks_on_ray if is_ray else chunks_of)(files, plan, limit)
                 run = _Run(folder, chunks, plan, strict, progress)
                 folder.finish(run.parts(engine, workers, ray_address))
-            return folder.summary(time.monotonic() - start, was_finished)
+                rows_before = run.rows_before
+            return folder.summary(time.monotonic() - start, was_finished, rows_before)
 
 
 def _folder_path(out: str) -> Path | str:
@@ -224,6 +225,7 @@ class _Run:
         self._progress = Progress(None, 0)
         self._chunks = chunks
         self._first_parts = FirstParts()
+        self.rows_before = 0  # of the parts that were there already
         self._parts = 0
         self._read: dict[int, int] = {}
         self._first_rejected: Rejected | None = None
@@ -255,6 +257,7 @@ class _Run:
                 counts = self._folder.part_counts(chunk.number)
                 self._first_parts.found(chunk.number)
                 self._progress.found(counts, chunk.read)
+                self.rows_before += counts["rows"]
                 self._remember_rejected([Rejected(**row) for row in counts["rejected"][:1]])
             else:
                 self._read[chunk.number] = chunk.read

@@ -27,6 +27,7 @@ class ScoreSummary:
     seconds: how long this call took; a resumed run does not count the time of earlier calls
     golds_in_part: how many rows have a gold that was read only in part
     was_finished: whether the run had finished before this call, which then scored nothing
+    rows_before: how many of the rows earlier calls had scored, if this call resumed a run
 
     >>> summary = ScoreSummary(
     ...     Path("scored"), 1200, 3, 2, {"timeout": 10, "no_answer": 390, "scored": 800},
@@ -50,6 +51,7 @@ class ScoreSummary:
     seconds: float
     golds_in_part: int = 0
     was_finished: bool = False
+    rows_before: int = 0
 
     def __str__(self) -> str:
         wide = max(len(name) for name in [*self.values, "status"])
