@@ -141,6 +141,15 @@ def test_a_compressed_file_whose_reading_fails_only_once_is_read_to_its_end(tmp_
         reader.read(1 << 20)
 
 
+def test_an_empty_name_is_not_the_current_folder(tmp_path, recipe, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = jsonl(tmp_path / "a.jsonl", [GOOD])
+    for arguments in (("", recipe, "out"), (file, recipe, "")):
+        with pytest.raises(InputError, match="the name of a file or folder is empty"):
+            score_table(*arguments)
+    assert list(tmp_path.iterdir()) == [file]
+
+
 @pytest.mark.parametrize("suffix", ["parquet", "arrow"])
 def test_columns_of_the_same_name_are_refused(tmp_path, recipe, suffix):
     names = ["completion", "solution", "solution"]

@@ -60,11 +60,13 @@ def was_url(path: str) -> str:
 
 
 def local_path(name: str) -> Path:
-    """The path of this machine that a name means.
+    """The path of this machine that a name means; raises InputError for an empty one.
 
     >>> local_path("file:///data/my%20rows.jsonl").name
     'my rows.jsonl'
     """
+    if not name:  # of a variable of the shell that is not set; Path("") would be this folder
+        raise InputError('the name of a file or folder is empty; the current folder is "."')
     found = _FILE.match(name)
     return Path(unquote(name[found.end() :])) if found else Path(name)
 
