@@ -139,6 +139,12 @@ def test_a_run_whose_settings_are_damaged_can_be_started_anew(tmp_path, settings
     assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
 
 
+def test_a_run_that_was_killed_before_its_settings_were_written_can_be_started(tmp_path):
+    (tmp_path / "plaudit-run.unfinished").write_text("{")
+    assert prepare(Run("m", "d", "trl-math", tmp_path), overwrite=False) is None
+    assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     run = Run("m", "d", "trl-math", tmp_path)

@@ -107,8 +107,8 @@ def _said(row: Row, number: int) -> tuple[str, str]:
 def _files(row: Row, number: int) -> list[str]:
     """The names of a line's images: of one, of several, or of none."""
     named: Any = next((row[key] for key in ("image", "images") if not is_nothing(row.get(key))), [])
-    files = [named] if isinstance(named, str | PathLike) else named
-    is_list = isinstance(files, Iterable) and not isinstance(files, Mapping)
-    if not is_list or not all(isinstance(name, str | PathLike) for name in files):
+    is_list = isinstance(named, Iterable) and not isinstance(named, str | Mapping)
+    files = list(named) if is_list else [named]
+    if not all(isinstance(name, str | PathLike) for name in files):
         raise ValueError(f'row {number}: "image" must name files, got {named!r:.80}')
     return [os.fspath(name) for name in files]

@@ -126,7 +126,7 @@ def _component(table: Any, place: int, folder: str) -> Component:
     try:
         _check_keys(table, _KEYS_OF_A_REWARD)
         if "reward" not in table:
-            raise ValueError('reward is missing: add reward = "trl.accuracy_reward", say')
+            raise ValueError('reward is missing: add reward = "…", such as "trl.accuracy_reward"')
         return Component(**{"name": "", **table, "folder": folder})
     except ValueError as error:
         raise ValueError(f"{label}: {error}") from error

@@ -268,8 +268,9 @@ def _csv_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, Recor
 
 def _check_names(names: Sequence[str], line: int) -> None:
     """Raise if two columns have the same name: a row would keep only one of their values."""
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise UnreadableError(line, f"two columns are called {twice[0]!r}")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UnreadableError(line, f"two columns are called {twice!r}")
 
 
 def _csv_record(header: list[str], row: list[str]) -> Record:

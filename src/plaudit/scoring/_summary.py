@@ -104,7 +104,7 @@ class Progress:
     total: the input's size, in bytes or rows
     workers: how many score at once. None: unknown, so the time left is estimated from the time
         since the first of them began
-    bad: what to call the rows that were not scored
+    bad: what to call the rows that are counted separately, such as those that were rejected
 
     >>> import sys
     >>> progress = Progress(sys.stdout, 100)

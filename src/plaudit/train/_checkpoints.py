@@ -47,6 +47,7 @@ def prepare(run: Run, overwrite: bool) -> Path | None:
             raise ValueError(f"{run.output} was not written by plaudit train: remove it yourself")
         shutil.rmtree(run.output)
     settings, file = run.lasting(), run.output / _SETTINGS
+    unfinished = file.with_suffix(".unfinished")
     if file.exists():
         before = _settings_in(file)
         changed = [name for name in settings if before.get(name) != settings[name]]
@@ -56,13 +57,12 @@ def prepare(run: Run, overwrite: bool) -> Path | None:
                 "another output, or start over with --overwrite"
             )
         return last_checkpoint(run.output)
-    if run.output.exists() and any(run.output.iterdir()):
+    if run.output.exists() and any(path != unfinished for path in run.output.iterdir()):
         raise ValueError(
             f"{run.output} is not empty, and was not written by plaudit train: choose another "
             "folder"
         )
     run.output.mkdir(parents=True, exist_ok=True)
-    unfinished = file.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(settings, indent=2, default=str) + "\n", "utf-8")
     unfinished.replace(file)  # at once: half of it would keep the run from going on
     return None
