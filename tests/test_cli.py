@@ -92,6 +92,14 @@ def test_a_whole_recipe_can_be_tried(capsys):
     assert printed["components"]["think_format_reward"]["value"] == 0.0
 
 
+def test_a_column_of_a_recipe_may_be_passed_by_either_name(capsys, tmp_path):
+    recipe = '[columns]\nsolution = "answer"\n[[rewards]]\nreward = "trl.accuracy_reward"'
+    (tmp_path / "mine.toml").write_text(recipe)
+    asked = ("--recipe", str(tmp_path / "mine.toml"), "--completion", r"\boxed{4}")
+    for given in (("--solution", "4"), ("--column", "answer=4"), ("--column", "solution=4")):
+        assert tried(capsys, *asked, *given)["total"] == 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -311,6 +319,17 @@ def test_output_that_cannot_be_written_is_said():
         ended = subprocess.run([*RUN, "list"], stdout=full, stderr=subprocess.PIPE, text=True)
     assert ended.returncode == 1
     assert ended.stderr == "plaudit: cannot write: No space left on device\n"
+
+
+def test_a_file_that_a_command_cannot_read_is_named():
+    code = (
+        "import plaudit.commands.presets as presets; from plaudit.cli import main\n"
+        "presets.run = lambda options: open('/no/such/file')\n"
+        "raise SystemExit(main(['presets']))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.returncode == 1
+    assert ended.stderr == "plaudit: [Errno 2] No such file or directory: '/no/such/file'\n"
 
 
 def modules_imported_by(argument):

@@ -123,6 +123,16 @@ def test_a_recipe_that_is_chosen(capsys, monkeypatch):
     assert examined(capsys)[1]["recipe"]["found"] == "trl-math: accuracy_reward"
 
 
+def test_a_recipe_whose_rewards_cannot_be_imported(capsys, monkeypatch, tmp_path):
+    only(doctor._recipe, monkeypatch)
+    (tmp_path / "broken_by_hand.py").write_text("def brief(:")
+    (tmp_path / "mine.toml").write_text('[[rewards]]\nreward = "broken_by_hand:brief"')
+    monkeypatch.setenv("PLAUDIT_RECIPE", str(tmp_path / "mine.toml"))
+    code, found = examined(capsys)
+    assert code == 1
+    assert "mine.toml cannot be loaded: SyntaxError(" in found["recipe"]["advice"]
+
+
 def test_few_file_descriptors():
     command = f"ulimit -n 100; exec {sys.executable} -m plaudit doctor --json"
     done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)

@@ -3,7 +3,7 @@
     $ plaudit try trl.accuracy_reward --completion 'So \\boxed{2/4}.' --solution '1/2'
     $ plaudit score rollouts.jsonl --recipe trl-math --out scored
 
-What a command needs is imported only when it is given, so that `--help` is instant.
+The package of a command is imported only when that command is given: `plaudit --help` is instant.
 """
 
 import argparse
@@ -20,25 +20,25 @@ PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
 # Where each command lives: a module or a package that has `add_arguments` and `run`.
 PACKAGES = {
-    "list": ("plaudit.commands.list_rewards", "Name the rewards, and say what each rewards."),
-    "try": ("plaudit.commands.try_reward", "Score one completion, and say why it got that."),
-    "presets": ("plaudit.commands.presets", "Name the recipes that come with plaudit."),
-    "score": ("plaudit.scoring", "Score a table of rollouts, into a folder of Parquet files."),
-    "report": ("plaudit.report", "Write an HTML report of a folder that `plaudit score` wrote."),
+    "list": ("plaudit.commands.list_rewards", "List the rewards, and what each of them rewards."),
+    "try": ("plaudit.commands.try_reward", "Score one completion, and say why it got that score."),
+    "presets": ("plaudit.commands.presets", "List plaudit's own recipes, or print one of them."),
+    "score": ("plaudit.scoring", "Score a table of rollouts into a folder of Parquet files."),
+    "report": ("plaudit.report", "Write an HTML report on a folder that `plaudit score` wrote."),
     "diff": ("plaudit.diff", "Show which rows differ between two scored tables, and why."),
-    "check": ("plaudit.checking", "Find bad golds, duplicates and more in a table to train on."),
-    "audit": ("plaudit.auditing", "Find what a reward pays without being right."),
+    "check": ("plaudit.checking", "Find bad golds, duplicates and more in a training table."),
+    "audit": ("plaudit.auditing", "Find wrong completions that a reward pays for."),
     "serve": ("plaudit.serve", "Score completions over HTTP."),
-    "doctor": ("plaudit.doctor", "Look for what is wrong with this installation."),
-    "watch": ("plaudit.watch", "Follow a recorded training run on a page of this machine."),
-    "train": ("plaudit.train", "Train a model with TRL and a recipe, as a TOML file says."),
+    "doctor": ("plaudit.doctor", "Check this installation, and say what to fix."),
+    "watch": ("plaudit.watch", "Follow a recorded training run on a local web page."),
+    "train": ("plaudit.train", "Train a model with TRL and a recipe, from a TOML file."),
 }
 EXTRAS = {
     "plaudit.report": "report",
     "plaudit.serve": "serve",
     "plaudit.watch": "watch",
     "plaudit.train": "train",
-}  # what installs the packages that it needs
+}  # the extra that installs what a package imports; "score" for those that are not listed
 
 ABOUT = """\
 Verifiable rewards for reinforcement learning: what a completion is worth, and why.
@@ -76,9 +76,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
             return PIPE_CLOSED
-        print(f"plaudit: cannot write: {error.strerror}", file=sys.stderr)
+        print(f"plaudit: {_told(error)}", file=sys.stderr)
         return 1
     return code or 0
+
+
+def _told(error: OSError) -> str:
+    """What went wrong; an error that names no file is one of standard output: a full disk."""
+    if error.strerror is None or error.filename is not None:
+        return str(error)
+    return f"cannot write: {error.strerror}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -96,7 +103,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 class Command(argparse.ArgumentParser):
-    """A command's parser. One that lives in a package of its own asks that for its arguments.
+    """The parser of one command, whose arguments are added by the package that implements it.
+
+    package: that package, or a module, such as "plaudit.report"
+    settings: those of `argparse.ArgumentParser`
 
     >>> Command(prog="plaudit report", package="plaudit.report").parse_args(["scored"]).directory
     PosixPath('scored')
@@ -107,7 +117,7 @@ class Command(argparse.ArgumentParser):
         self._package = package
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, after the package has been imported, which takes a while: not for `--help`."""
+        """Import the package, which takes a while, and parse; `plaudit --help` needs neither."""
         if self._package:
             command = _imported(self._package)
             command.add_arguments(self)
@@ -127,4 +137,4 @@ def _imported(package: str) -> Any:
 
 def _ask_for_a_command(parser: argparse.ArgumentParser) -> None:
     parser.print_help(sys.stderr)
-    raise UsageError("say what to do: plaudit score INPUT, plaudit try REWARD, or plaudit list")
+    raise UsageError("choose a command, such as plaudit list, plaudit try or plaudit score")

@@ -3,7 +3,7 @@
     $ plaudit doctor
     plaudit      0.1.0
     math-verify  0.9.0 with latex2sympy2_extended 1.11.0
-    workers      the first started in 1.4 s; an answer then took 2.0 ms
+    workers      the first started in 1.4 s; an answer then took 0.002 s
     …
 
 Nothing is changed: it looks, and it starts the judge's workers once to see that they start.
@@ -35,6 +35,16 @@ from plaudit.judge import (
 from plaudit.processes import cores
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
+
+ABOUT = """\
+Check this installation: versions, limits of the system, settings, the judge's worker processes, and
+the recipe that PLAUDIT_RECIPE names. For each problem it says what to do; it changes nothing.
+"""
+
+EXIT_CODES = """\
+exit codes:
+  0 no problem    1 a problem was found
+"""
 
 ANTLR = "antlr4-python3-runtime"
 ANTLR_SUPPORTED = ("4.13.2", "4.11", "4.9.3")  # those that latex2sympy2_extended has parsers for
@@ -75,6 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     >>> parser.parse_args(["--json"]).json
     True
     """
+    parser.description, parser.epilog = ABOUT, EXIT_CODES
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
@@ -220,7 +232,7 @@ def _limits() -> Finding:
     try:
         TemporaryFile().close()
     except OSError as error:
-        advice = "The judge keeps what its workers complain of in a temporary file: set TMPDIR"
+        advice = "The judge needs a temporary file for its workers' error output: set TMPDIR"
         return Finding("limits", f"no temporary file: {error}", PROBLEM, advice, values)
     return Finding("limits", found, values=values)
 
@@ -273,7 +285,7 @@ def _workers() -> Finding:
         return Finding("workers", found, PROBLEM, advice, values)
     if started > SLOW_START:
         advice = (
-            "Python's packages are read slowly here, from a network file system perhaps: "
+            "Python's packages load slowly here, perhaps from a network file system: "
             "call plaudit.warm_up() before the first step, or install onto a local disk"
         )
         return Finding("workers", found, NOTE, advice, values)
@@ -292,8 +304,9 @@ def _recipe() -> Finding:
 
     try:
         recipe = load(name)
-    except (OSError, ValueError, TypeError, ImportError) as error:
-        advice = f"PLAUDIT_RECIPE={name} cannot be loaded: {error}"
+    except Exception as error:  # whatever the module of a reward does when it is imported
+        why = str(error) if isinstance(error, ValueError | OSError) else repr(error)
+        advice = f"PLAUDIT_RECIPE={name} cannot be loaded: {why}"
         return Finding("recipe", name, PROBLEM, advice, {"recipe": name})
     components = ", ".join(component.name for component in recipe.components)
     return Finding("recipe", f"{recipe.name}: {components}", values={"recipe": recipe.name})

@@ -69,6 +69,8 @@ def test_canoe_columns_may_have_other_names():
             'row 0: "context" must be text without <context>',
         ),
         ([{**TABLE[0], "context": ["x"]}], 'row 0: "context" must be text'),
+        ([{**TABLE[0], "question": float("nan")}], 'row 0 has no "question"'),
+        ([{**TABLE[0], "answer": float("nan")}], 'row 0 has no "answer"'),
     ],
 )
 def test_canoe_names_the_row_that_it_cannot_read(table, complaint):
@@ -79,6 +81,13 @@ def test_canoe_names_the_row_that_it_cannot_read(table, complaint):
 def test_a_row_must_be_a_dict():
     with pytest.raises(TypeError, match="row 0 must be a dict, got str: 'x'"):
         canoe_rows(["x"])
+
+
+def test_a_table_may_be_elsewhere():
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://tables/canoe.jsonl", "w") as file:
+        file.write(json.dumps(TABLE[0]))
+    assert canoe_rows("memory://tables/canoe.jsonl") == canoe_rows(TABLE[:1])
 
 
 def test_a_file_that_cannot_be_read_names_the_line(tmp_path):
@@ -121,7 +130,14 @@ def test_vlm_r1_lines_become_rows(tmp_path):
     [
         ({"image": "a.png"}, 'row 0 has no "conversations"'),
         ({"conversations": [{"value": "a"}]}, 'row 0: "conversations" must hold the problem and'),
+        ({"conversations": 3}, 'row 0: "conversations" must hold the problem and'),
+        (line("a", float("nan")), 'row 0: "conversations" must hold the problem and'),
         (line("a", "b", image=[3]), r'row 0: "image" must name files, got \[3\]'),
+        (line("a", "b", image=3), 'row 0: "image" must name files, got 3'),
+        (
+            line("a", "b", image={"bytes": b"PNG", "path": "kite.png"}),
+            'row 0: "image" must name files, got {',
+        ),
     ],
 )
 def test_vlm_r1_names_the_row_that_it_cannot_read(row, complaint):

@@ -4,8 +4,10 @@ import pickle
 import subprocess
 import sys
 import tomllib
+from enum import IntEnum
 from importlib.resources import files
 
+import numpy as np
 import pytest
 from recipe_samples import RIGHT, WRONG, only, totals
 
@@ -81,6 +83,16 @@ def test_a_file_is_written_as_it_is_read(written):
     assert load(written(nested.to_toml())).components[0].params == nested.components[0].params
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(written):
+    assert load(written("\ufeff" + BRIEF_MATH)) == load(written(BRIEF_MATH))
+
+
+def test_numbers_of_numpy_and_enums_are_written_as_numbers(written):
+    params = {"ngram_size": IntEnum("Sizes", "one two").two, "max_penalty": np.float64(-0.5)}
+    odd = only("trl.get_repetition_penalty_reward", params=params, right=np.float64(0.75))
+    assert load(written(odd.to_toml())) == odd
+
+
 def test_the_packaged_presets_say_what_they_are():
     for name in presets():
         text = files("plaudit").joinpath("presets", f"{name}.toml").read_text("utf-8")
@@ -99,7 +111,7 @@ def test_the_packaged_presets_say_what_they_are():
         ("name = 3", "name must be text, got 3"),
         ("columns = 3", "columns must be a table, got 3"),
         ("[[rewards]]\nwieght = 1", 'number 1: there is no key "wieght"; did you mean "weight"?'),
-        ("[[rewards]]\nweight = 1", "number 1: say which: reward = "),
+        ("[[rewards]]\nweight = 1", "number 1: reward is missing: add reward = "),
         ('[[rewards]]\nreward = "trl.acuracy_reward"', "Did you mean trl.accuracy_reward?"),
         ('[[rewards]]\nreward = "broken_rewards:f"', "No module named 'no_such_thing'"),
     ],
@@ -201,5 +213,5 @@ def test_vlm_r1_referring_expressions(tmp_path):
     assert totals(preset, [text], solution=["[0, 0, 10, 10]"], **given) == [2.0]
     assert preset.needs().keys() == {"solution"}
     preset.check(["completion", "solution", "images"])
-    with pytest.raises(ValueError, match='no column "image_path" or "image" or "images", of which'):
+    with pytest.raises(ValueError, match='"image_path" or "image" or "images": iou_reward'):
         preset.check(["completion", "solution", "picture"])

@@ -1,6 +1,8 @@
 """Inputs that are not what they seem: links, pipes, cut files, times that Python does not know."""
 
+import errno
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -13,8 +15,9 @@ import pytest
 from tables import content, jsonl, rejected, scored
 
 from plaudit.cli import main
-from plaudit.scoring import InputError, score_table
+from plaudit.scoring import InputError, find_inputs, read_rows, score_table
 from plaudit.scoring._columns import python_rows
+from plaudit.scoring._inputs import Decompressed
 
 GOOD = {"prompt": "2 + 2?", "completion": r"<think>…</think> \boxed{4}", "solution": "4"}
 
@@ -122,6 +125,45 @@ def test_a_damaged_gz_gives_what_comes_before_the_damage(tmp_path, recipe):
     summary = score_table([tmp_path / "a.jsonl.gz"], recipe, tmp_path / "out")
     assert summary.rows > 20_000
     assert rejected(tmp_path / "out")
+
+
+def test_a_compressed_file_whose_reading_fails_only_once_is_read_to_its_end(tmp_path):
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b'{"solution": "4"}\n'))
+    [file] = find_inputs([tmp_path / "a.jsonl.gz"])
+
+    class FailsOnce(io.BytesIO):
+        def read(self, size=-1):
+            raise OSError(errno.ESTALE, "Stale file handle")
+
+    reader = Decompressed(file, FailsOnce())
+    assert reader.read(1 << 20) == b'{"solution": "4"}\n'
+    with pytest.raises(OSError, match="Stale file handle"):
+        reader.read(1 << 20)
+
+
+def test_an_empty_name_is_not_the_current_folder(tmp_path, recipe, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    file = jsonl(tmp_path / "a.jsonl", [GOOD])
+    for arguments in (("", recipe, "out"), (file, recipe, "")):
+        with pytest.raises(InputError, match="the name of a file or folder is empty"):
+            score_table(*arguments)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_columns_of_the_same_name_are_refused(tmp_path, recipe, suffix):
+    names = ["completion", "solution", "solution"]
+    table = pa.table([pa.array([value]) for value in (r"\boxed{4}", "4", "5")], names=names)
+    file = tmp_path / f"a.{suffix}"
+    if suffix == "parquet":
+        pq.write_table(table, file)
+    else:
+        with pa.ipc.new_stream(str(file), table.schema) as stream:
+            stream.write_table(table)
+    with pytest.raises(InputError, match="two columns are called 'solution'"):
+        score_table([file], recipe, tmp_path / "out")
+    with pytest.raises(InputError, match="line 1: two columns are called 'solution'"):
+        read_rows([file])
 
 
 TIMES = {

@@ -120,6 +120,12 @@ def test_golds_of_which_a_reward_takes_none_stop_the_run(tmp_path, recipe):
         score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
 
 
+def test_a_run_that_stops_after_its_first_rows_does_not_speak_of_all(tmp_path, recipe):
+    rows = [{**GOOD, "solution": {"n": 0}}] * 1024 + [GOOD] * 9
+    with pytest.raises(StoppedError, match="each of the first 1,024 rows fails with the same err"):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
+
+
 def test_a_table_without_a_single_good_row_has_an_empty_part(tmp_path, recipe):
     rows = [{**GOOD, "completion": None} for n in range(3)]
     summary = score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
@@ -274,6 +280,9 @@ def test_csv_with_a_line_without_end(tmp_path, recipe, monkeypatch):
         ({"engine": "dask"}, "there is no engine 'dask': choose local or ray"),
         ({"workers": 0}, "workers must be 1 or more, got 0"),
         ({"limit": -1}, "limit must be 1 or more, got -1"),
+        ({"workers": float("nan")}, "workers must be a whole number, got nan"),
+        ({"workers": "2"}, "workers must be a whole number, got '2'"),
+        ({"limit": 1.5}, r"limit must be a whole number, got 1\.5"),
     ],
 )
 def test_settings_that_make_no_sense(tmp_path, recipe, settings, said):

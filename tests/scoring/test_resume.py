@@ -165,6 +165,20 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize(("run", "is_kept"), [('{"lr": 1e-6}', True), ('{"plaudit": "0"}', False)])
+def test_overwriting_removes_files_of_old_names_only_if_plaudit_wrote_them(
+    tmp_path, rows, recipe, run, is_kept
+):
+    out = tmp_path / "out"
+    (out / "report").mkdir(parents=True)
+    others = {"run.json": run, "rejected.jsonl": "", "report/index.html": ""}
+    for name, text in others.items():
+        (out / name).write_text(text)
+    score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, out, overwrite=True)
+    assert {(out / name).exists() for name in others} == {is_kept}
+
+
+@pytest.mark.usefixtures("in_process")
 def test_a_run_that_wrote_no_part_is_in_nobodys_way(tmp_path, rows, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{**row, "solution": {"n": 1}} for row in rows])
     with pytest.raises(StoppedError, match="every row fails with the same error"):
@@ -185,6 +199,20 @@ def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
     with pytest.raises(InputError, match=r"files but no _run.json"):
         score_table([file], recipe, out)
     assert score_table([file], recipe, out, overwrite=True).rows == 12
+
+
+@pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("run", ['{"plaudit": "0", "recorded": true}', None])
+def test_parts_of_another_kind_are_not_mixed_with_those_of_a_run(tmp_path, rows, recipe, run):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "part-00000012-00000-00000-000001.parquet").touch()
+    if run is not None:
+        (out / "_run.json").write_text(run)
+    before = content(out)
+    with pytest.raises(InputError, match="has parts of something else, such as part-00000012-"):
+        score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, out)
+    assert content(out) == before
 
 
 @pytest.mark.usefixtures("in_process")
@@ -224,6 +252,18 @@ def test_a_full_disk_is_said_and_loses_nothing(tmp_path, rows, recipe, monkeypat
     assert not list((tmp_path / "out").rglob("*.half"))
     assert score_table([file], recipe, tmp_path / "out").rejected == 1
     assert content(tmp_path / "out") == content(tmp_path / "whole")
+
+
+@pytest.mark.usefixtures("in_process")
+def test_the_rate_of_a_resumed_run_is_that_of_the_rows_it_scored(tmp_path, rows, recipe):
+    file = jsonl(tmp_path / "a.jsonl", rows * 60)
+    assert score_table([file], recipe, tmp_path / "out").rows_before == 0
+    with pytest.MonkeyPatch.context() as patch:
+        full_disk(patch, 4)  # _run.json, the first part with its counts, counts of the second
+        with pytest.raises(StoppedError, match="No space left on device"):
+            score_table([file], recipe, tmp_path / "out", overwrite=True)
+    summary = score_table([file], recipe, tmp_path / "out")
+    assert (summary.rows, summary.rows_before) == (720, 256)
 
 
 def test_a_folder_that_cannot_be_written_to(tmp_path, rows, recipe, monkeypatch):

@@ -42,6 +42,16 @@ def test_a_list_of_completions_gives_a_row_each(tmp_path, recipe):
     assert "completions" not in rows[0]
 
 
+def test_a_list_that_begins_with_null_is_a_list_of_completions(tmp_path, recipe):
+    rows = [{"completions": [None, RIGHT], "solution": "4"}, {"completions": [None]}]
+    score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
+    assert scored(tmp_path / "out")["accuracy"].to_pylist() == [1.0]
+    assert [(bad["line"], bad["reason"]) for bad in rejected(tmp_path / "out")] == [
+        (1, "completions[0] must be text or a list of messages, got NoneType"),
+        (2, "the row has no column solution"),
+    ]
+
+
 @pytest.mark.parametrize("said", [str, messages])
 @pytest.mark.parametrize("kind", ["jsonl", "parquet"])
 def test_lists_of_texts_or_messages_keep_their_shape(tmp_path, recipe, said, kind):

@@ -8,6 +8,7 @@ import pytest
 from plaudit.cli import main
 from plaudit.train import Run, read_run
 from plaudit.train._checkpoints import last_checkpoint, prepare
+from plaudit.train._data import _is_table
 from plaudit.train._progress import Progress, line_of
 
 GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
@@ -32,6 +33,12 @@ def test_paths_are_relative_to_the_file(written, tmp_path):
     assert read_run(written()).recipe == "trl-math"
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(written):
+    file = written()
+    file.write_text("\ufeff" + file.read_text())
+    assert read_run(file).recipe == "trl-math"
+
+
 def test_prompts_and_arguments_are_tables(written, tmp_path):
     tables = '[prompts]\ntemplate = "vlm-r1-rec"\nimage_folder = "images"\n[trainer]\nbeta = 0.04\n'
     run = read_run(written(tables, algorithm="rloo"))
@@ -42,14 +49,16 @@ def test_prompts_and_arguments_are_tables(written, tmp_path):
 @pytest.mark.parametrize(
     ("tables", "changes", "complaint"),
     [
-        ("", {"model": None}, 'say model = "…"$'),
-        ("", {"data": 3}, 'say data = "…", got 3'),
+        ("", {"model": None}, 'model is missing: add model = "…"'),
+        ("", {"data": 3}, "data must be text, got 3"),
+        ("", {"recipe": ""}, "recipe must be text, got ''"),
         ("", {"receipt": "x"}, 'there is no key "receipt"; did you mean "recipe"?'),
         ("", {"algorithm": "ppo"}, "algorithm must be one of grpo, rloo, got 'ppo'"),
         ("", {"trainer": 3}, r"\[trainer\] must be a table, got 3"),
         ('[prompts]\ntemplate = "x"', {}, r"\[prompts\] template must be one of canoe, vlm-r1-rec"),
         ('[prompts]\ntemplate = "canoe"\nquestions = "q"', {}, 'did you mean "question"?'),
         ('[prompts]\ntemplate = "canoe"\nquestion = 3', {}, r"\[prompts\] question must be text"),
+        ('[prompts]\ntemplate = ["canoe"]', {}, r"\[prompts\] template must be one of canoe"),
         ("[trainer", {}, "Expected ']'"),
     ],
 )
@@ -70,6 +79,26 @@ def test_without_trl_the_command_says_what_to_install(written, capsys):
     except ImportError:
         assert main(["train", str(written())]) == 2
         assert "this needs trl: pip install 'plaudit[train]'" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read_or_written_is_said(written, capsys, monkeypatch):
+    def no_such_model(run, overwrite):
+        raise OSError("org/model is not a valid model identifier")
+
+    monkeypatch.setattr("plaudit.train._command.train", no_such_model)
+    assert main(["train", str(written())]) == 1
+    assert capsys.readouterr().err == "plaudit: org/model is not a valid model identifier\n"
+
+
+def test_data_is_a_table_or_the_name_of_a_dataset(tmp_path):
+    (tmp_path / "rows.jsonl").touch()
+    assert _is_table(str(tmp_path / "rows.jsonl"))
+    assert _is_table(str(tmp_path))
+    assert _is_table("s3://bucket/rows.jsonl")
+    assert _is_table("hf://datasets/org/name")
+    assert not _is_table("org/name")
+    with pytest.raises(ValueError, match=r"there is no none\.jsonl"):
+        _is_table("none.jsonl")
 
 
 def checkpoint(folder, step, state):
@@ -100,10 +129,26 @@ def test_a_folder_goes_on_with_the_run_that_it_has(tmp_path):
     assert not (run.output / "checkpoint-5").exists()
 
 
+@pytest.mark.parametrize("settings", ["", "{", "[]"])
+def test_a_run_whose_settings_are_damaged_can_be_started_anew(tmp_path, settings):
+    run = Run("m", "d", "trl-math", tmp_path)
+    (tmp_path / "plaudit-run.json").write_text(settings)
+    with pytest.raises(ValueError, match=r"plaudit-run\.json is damaged: start over"):
+        prepare(run, overwrite=False)
+    assert prepare(run, overwrite=True) is None
+    assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
+
+
+def test_a_run_that_was_killed_before_its_settings_were_written_can_be_started(tmp_path):
+    (tmp_path / "plaudit-run.unfinished").write_text("{")
+    assert prepare(Run("m", "d", "trl-math", tmp_path), overwrite=False) is None
+    assert [file.name for file in tmp_path.iterdir()] == ["plaudit-run.json"]
+
+
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     run = Run("m", "d", "trl-math", tmp_path)
-    with pytest.raises(ValueError, match="is not empty, and no run of plaudit train"):
+    with pytest.raises(ValueError, match="is not empty, and was not written by plaudit train: cho"):
         prepare(run, overwrite=False)
     with pytest.raises(ValueError, match="was not written by plaudit train: remove it yourself"):
         prepare(run, overwrite=True)

@@ -189,6 +189,12 @@ class TestEasyR1:
         assert easyr1.compute_score([{"response": RIGHT}], recipe="trl-math")[0]["skipped"] == 1.0
         assert easyr1.compute_score([], recipe="trl-math") == []
 
+    def test_inputs_without_a_response_are_not_dropped(self):
+        recipe = Recipe("format", (Component("", "trl.think_format_reward"),))
+        for inputs in ([{"text": RIGHT}] * 2, [{"response": RIGHT}, {"text": RIGHT}]):
+            with pytest.raises(TypeError, match=r"response . must be text, got NoneType: None"):
+                easyr1.compute_score(inputs, recipe=recipe)
+
 
 class TestAReaL:
     def test_a_row_of_the_dataset_comes_as_keywords(self, recipe_in_the_environment):
@@ -279,6 +285,18 @@ class TestNemoRL:
         assert rewards == {"reward/right": [1.0, 0.0, 0.0], "reward/form": [-0.5, 0.0, 0.0]}
         assert [sum(row) for row in zip(*rewards.values(), strict=True)] == totals
         assert nemo_rl.gdpo_weights(recipe) == [0.5, 1.0]
+
+    def test_content_that_is_not_text_is_read_as_messages_are(self):
+        asked = [{"type": "image", "image": "kite.png"}, {"type": "text", "text": "2 + 2?"}]
+        logs = [
+            [{"role": "user", "content": asked}, {"role": "assistant", "content": None}],
+            [{"role": "assistant", "content": [{"type": "text", "text": "4</s>"}]}],
+        ]
+        batch = nemo_rl.batch_of(logs, [None, None])
+        assert batch.completions == ["", "4"]
+        assert batch.columns["prompts"] == ["2 + 2?", ""]
+        with pytest.raises(TypeError, match="completion 0: a message's content must be text"):
+            nemo_rl.batch_of([[{"role": "assistant", "content": 4}]], [None])
 
     def test_there_is_no_other_environment(self):
         with pytest.raises(AttributeError, match="MathEnvironment"):

@@ -20,6 +20,7 @@ from plaudit.trainers._rows import (
     columns_of,
     gold_in,
     metrics_of,
+    responses_of,
     total_of,
 )
 
@@ -47,6 +48,12 @@ def test_only_special_tokens_and_whitespace_are_cut(text, ending):
 @given(PLAIN, st.sampled_from(ENDS), PLAIN)
 def test_a_token_in_the_middle_stays(before, token, after):
     assert response_of(before + token + after) == before + token + after
+
+
+@pytest.mark.parametrize("text", [None, b"4</s>", ["4"], 4.0])
+def test_a_response_that_is_not_text_is_named(text):
+    with pytest.raises(TypeError, match=f"response 1 must be text, got {type(text).__name__}: "):
+        responses_of(["4", text])
 
 
 def test_whitespace_at_the_end_is_the_models_own():

@@ -1,7 +1,7 @@
-"""The commands that need no package of their own: `plaudit list`, `try` and `presets`.
+"""Arguments in, printed text out: `plaudit list`, `try` and `presets`, one module each.
 
 Each module has `add_arguments(parser)` and `run(options)`, as the packages of other commands have.
-What several commands share is here too.
+`UsageError` and `add_column_arguments` are for several commands.
 """
 
 from plaudit.commands._columns import add_column_arguments
@@ -10,7 +10,7 @@ __all__ = ["UsageError", "add_column_arguments"]
 
 
 class UsageError(Exception):
-    """Something that the person at the keyboard can mend; the message says how.
+    """Wrong usage of the command line; the message says what to do instead.
 
     >>> raise UsageError("no reward is called 'acuracy'")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""A parser in; the arguments that say which columns of a table are read, for each such command."""
+"""A parser in; the same parser out, with the arguments that say which columns are read."""
 
 import argparse
 
@@ -14,7 +14,8 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--completions",
         metavar="COLUMN",
-        help="the column that the model wrote (default: completion or completions, else a guess)",
+        help="the column with what the model wrote (default: completion or completions, else a "
+        "guess by the columns' names)",
     )
     parser.add_argument(
         "--column",
@@ -22,8 +23,8 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
         type=_mapping,
         action="append",
         default=[],
-        help="read a reward's argument from this column, such as solution=answer (default: the "
-        "column of that name, else a guess)",
+        help="the column that holds an argument of the rewards, such as solution=answer; may be "
+        "repeated (default: the column of that name, else a guess)",
     )
 
 

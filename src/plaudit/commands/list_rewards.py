@@ -1,4 +1,4 @@
-"""`plaudit list`: words in; the rewards that have them, with signature and purpose, out."""
+"""`plaudit list`: words in; the rewards that match them out, with signature and description."""
 
 import argparse
 import inspect
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "words",
         metavar="WORD",
         nargs="*",
-        help="name only the rewards that have every WORD in their name or description",
+        help="list only the rewards whose name or description contains every WORD",
     )
 
 
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _signature(reward: Any) -> str:
-    """The names and defaults alone: the types are for the documentation."""
+    """The parameters with their defaults and without their types, which would fill the screen."""
     signature = inspect.signature(reward)
     bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
     return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))

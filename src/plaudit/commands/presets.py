@@ -1,4 +1,4 @@
-"""`plaudit presets`: the recipes that come with plaudit out; or a name in, and its file out."""
+"""`plaudit presets`: nothing in, the recipes of plaudit out; or a name in, its TOML file out."""
 
 import argparse
 
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "name",
         metavar="NAME",
         nargs="?",
-        help="print this one as a TOML file, to start a recipe of your own from",
+        help="print this recipe as a TOML file, as a start for one of your own",
     )
 
 

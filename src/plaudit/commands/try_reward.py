@@ -30,10 +30,10 @@ HOW_TO_PASS = {
 ABOUT = """\
 Score one completion with a reward, or with a whole recipe, and say why it got what it got.
 
-TEXT is taken as it stands; @FILE reads a file and - reads standard input, both as UTF-8 and
-without their final newline. A completion that is a JSON list of messages is taken as messages.
+TEXT is used as it is. @FILE reads a file and - reads standard input, both as UTF-8 and without
+their final newline. A completion that is a JSON list of messages is read as messages.
 A TEXT that begins with a dash needs an equals sign: --solution=-x
-Where a reward needs a tokenizer, a word counts as a token here.
+For a reward that needs a tokenizer, each word counts as one token.
 """
 
 EXAMPLES = """\
@@ -80,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_setting,
         action="append",
         default=[],
-        help="this row's value of a dataset column; JSON where it is JSON, else text",
+        help="the value of a dataset column, read as JSON if it is JSON and else as text; may be "
+        "repeated",
     )
     parser.add_argument(
         "--param",
@@ -88,7 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_setting,
         action="append",
         default=[],
-        help="a parameter of the reward itself, such as max_len=100",
+        help="a parameter of the reward itself, such as max_len=100; may be repeated",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
@@ -108,7 +109,7 @@ def _json_or_text(text: str) -> Any:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Print the score of a completion, and why it is so.
+    """Print the score of a completion, and the reasons for it.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)
@@ -175,7 +176,7 @@ def _row(
 ) -> "RowScore":
     given = {**columns, **({} if solution is None else {"solution": solution})}
     for argument, column in recipe.needs().items():
-        if argument not in given:
+        if argument not in given and column not in given:
             _ask_for_missing(["solution" if argument == "solution" else column], given, "--column")
     return recipe([completion], **{name: [value] for name, value in given.items()})[0]
 
@@ -214,7 +215,7 @@ def _explained_own(
     params: dict[str, Any],
     columns: dict[str, Any],
 ) -> "Score":
-    """The score by a function of the user's, as a recipe would call it."""
+    """The score that the user's own function gives, called as a recipe would call it."""
     from plaudit.recipes import Component, Recipe
 
     component = Component("", reference, params=params, folder=str(Path.cwd()))
@@ -253,7 +254,7 @@ def _messages_or_text(text: str) -> Any:
 
 
 class Words:
-    """A tokenizer for the command line, which has no model at hand: a word is a token.
+    """A tokenizer for the command line, which has no model: each word is a token.
 
     >>> len(Words().encode("four words of text"))
     4
@@ -265,7 +266,7 @@ class Words:
 
 
 def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
-    """Complain of the first argument that is needed and not given, and say how to pass it."""
+    """Raise ValueError for the first argument that is missing; the message says how to pass it."""
     for name in needed:
         if name not in given:
             how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
@@ -283,6 +284,6 @@ def _as_text(facts: dict[str, str | None], indent: str = "") -> str:
 
 
 def _one_line(text: str, width: int = 200) -> str:
-    """Text that cannot move the cursor, nor fill the screen."""
+    """Text that neither moves the cursor nor fills the screen: escaped, and cut to a width."""
     shown = text if len(text) <= width else text[: width - 1] + "…"
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

@@ -1,4 +1,4 @@
-"""A row of a table in, and out come the prompt and the columns that a trainer takes.
+"""A row of a table in; the prompt and the columns that a trainer takes out.
 
     {"context": "Paris is the capital.", "question": "Which city is it?", "answer": "Paris"}
 

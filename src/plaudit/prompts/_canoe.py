@@ -1,4 +1,4 @@
-"""A context and a question in, and out comes a prompt for CANOE's three tags."""
+"""A context and a question in; a prompt that asks for CANOE's three tags out."""
 
 from typing import Any
 
@@ -19,7 +19,10 @@ CANOE_QUESTION = "<context>{context}</context>\n\n{question}"
 def canoe_prompt(context: str, question: str) -> list[Message]:
     """The messages that ask a question about a context.
 
-    What the model writes is scored by the presets `canoe` and `canoe-dual`.
+    The presets `canoe` and `canoe-dual` score what the model then writes.
+
+    context: the passage, without <context> tags
+    question: what to ask about it
 
     >>> system, user = canoe_prompt("Paris is the capital of France.", "Which city is it?")
     >>> user["content"]
@@ -39,13 +42,13 @@ def _asked(context: str, question: str) -> str:
 def canoe_rows(
     table: Table, *, context: str = "context", question: str = "question", answer: str = "answer"
 ) -> list[dict[str, Any]]:
-    """The rows that a trainer takes, of a table with a context, a question and an answer each.
+    """The rows that a trainer takes, made of rows with a context, a question and an answer.
 
     A row has `prompt` (see `canoe_prompt`), `problem` (what the user says in it, which
     `len_reward` reads) and `solution`; the table's other columns stay as they are.
 
-    table: a file that `plaudit score` reads, or rows: a list of dicts, a dataset
-    context, question, answer: what the table calls these columns
+    table: a file or URL that `plaudit score` reads, or rows: a list of dicts, a dataset
+    context, question, answer: the names of these columns in the table
 
     >>> [row] = canoe_rows([{"context": "Ada wrote it.", "question": "Who?", "answer": "Ada"}])
     >>> row["problem"], row["solution"]

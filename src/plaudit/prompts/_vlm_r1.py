@@ -1,20 +1,20 @@
-"""A problem and its images in, and out comes a prompt for VLM-R1's tags; its JSONL as rows."""
+"""A problem in, a prompt that asks for VLM-R1's tags out; lines of its JSONL in, rows out."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any
 
 from plaudit.completions import Message
 from plaudit.extract import first_tag
-from plaudit.prompts._table import Row, Table, entry_of, rows_in
+from plaudit.prompts._table import Row, Table, entry_of, is_nothing, rows_in
 
 _THINK = (
     "First write your reasoning between <think> and </think>, then the answer between <answer> and "
     "</answer>, and nothing else."
 )
-# What is asked, by what the rewards read: iou_reward with format_reward_rec, the boxes of
-# accuracy_reward, or its answers.
+# Each asks for what a reward reads: "rec" for iou_reward and format_reward_rec, "detection" for the
+# boxes of accuracy_reward, "free" for its answers.
 VLM_R1_TEMPLATES = {
     "rec": "Find this in the image: {problem}\n\n"
     f"{_THINK} "
@@ -52,10 +52,10 @@ def vlm_r1_rows(
     template: str = "rec",
     accu_reward_method: str = "default",
 ) -> list[dict[str, Any]]:
-    """The rows that a trainer takes, of VLM-R1's JSONL.
+    """The rows that a trainer takes, made of the lines of VLM-R1's JSONL.
 
-    A line holds `conversations`, of which the first message is the problem and the second the
-    answer, `image` (a file's name, or several), and sometimes `accu_reward_method`:
+    A line holds `conversations` (the first message is the problem, the second the answer), `image`
+    (a file's name, or several), and sometimes `accu_reward_method`:
 
         {"image": "kite.png", "conversations": [{"from": "human", "value": "<image>the red kite"},
                                                 {"from": "gpt", "value": [10, 20, 110, 220]}]}
@@ -63,10 +63,11 @@ def vlm_r1_rows(
     A row has `prompt` (see `vlm_r1_prompt`), `problem`, `solution`, `accu_reward_method`, and
     `image_path` and `images`, both lists of the files' paths; the line's other entries stay.
 
-    table: a JSONL file or any other that `plaudit score` reads, or rows
-    image_folder: where the images are. Default: their names are paths themselves
-    template: see `vlm_r1_prompt`
-    accu_reward_method: for lines that have none
+    table: a JSONL file, or any other table that `plaudit score` reads, or rows
+    image_folder: the folder that the names of images are relative to; default: the current one
+    template: "rec", "detection" or "free", see `vlm_r1_prompt`
+    accu_reward_method: how `accuracy_reward` compares answers, such as "mcq", for lines that do
+        not say so
 
     >>> said = [{"value": "<image>the kite"}, {"value": [1, 2, 3, 4]}]
     >>> [row] = vlm_r1_rows([{"image": "kite.png", "conversations": said}], "images")
@@ -91,8 +92,9 @@ def vlm_r1_rows(
 def _said(row: Row, number: int) -> tuple[str, str]:
     """The problem and the answer of a line."""
     said = entry_of(row, "conversations", number)
-    values = [one.get("value") for one in said if isinstance(one, Mapping)]
-    if len(values) < 2 or not isinstance(values[0], str) or values[1] is None:
+    messages = said if isinstance(said, Iterable) else ()
+    values = [one.get("value") for one in messages if isinstance(one, Mapping)]
+    if len(values) < 2 or not isinstance(values[0], str) or is_nothing(values[1]):
         raise ValueError(
             f'row {number}: "conversations" must hold the problem and the answer, each as '
             f'{{"from": …, "value": …}}, got {said!r:.120}'
@@ -103,8 +105,10 @@ def _said(row: Row, number: int) -> tuple[str, str]:
 
 
 def _files(row: Row, number: int) -> list[str]:
-    named = row.get("image") if row.get("image") is not None else row.get("images")
-    files = [] if named is None else [named] if isinstance(named, str | PathLike) else list(named)
+    """The names of a line's images: of one, of several, or of none."""
+    named: Any = next((row[key] for key in ("image", "images") if not is_nothing(row.get(key))), [])
+    is_list = isinstance(named, Iterable) and not isinstance(named, str | Mapping)
+    files = list(named) if is_list else [named]
     if not all(isinstance(name, str | PathLike) for name in files):
         raise ValueError(f'row {number}: "image" must name files, got {named!r:.80}')
     return [os.fspath(name) for name in files]

@@ -1,4 +1,4 @@
-"""Names of rewards, weights, gates and columns in, and out comes one callable that scores a batch.
+"""Names of rewards, weights, gates and columns in; one callable that scores a batch out.
 
     name = "brief-math"
 

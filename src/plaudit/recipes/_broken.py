@@ -1,10 +1,10 @@
-"""What is wrong with a reward function itself, whatever the rows are."""
+"""The error for a reward function that is wrong itself, whatever rows it is given."""
 
 
 class BrokenRewardError(TypeError, ValueError):
-    """A reward gave what no reward may give: not a list, another count, or not a number.
+    """A reward returned what no reward may: not a list, too few or too many values, or no number.
 
-    It is an error of the function, not of a row: to score the rest without that row would hide it.
+    The function is at fault, and not a row: leaving out that row would hide the error.
 
     >>> raise BrokenRewardError("brief gave 1 values for 20 completions")
     Traceback (most recent call last):

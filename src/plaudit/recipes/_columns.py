@@ -1,4 +1,4 @@
-"""The column that is missing -> the one that was probably meant, and what to do about it."""
+"""A missing column in; the column of a table that is probably meant, or an error, out."""
 
 from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
@@ -10,7 +10,7 @@ from plaudit.recipes._names import quoted
 if TYPE_CHECKING:
     from plaudit.recipes._component import Component
 
-COMPLETIONS = ("completions", "completion")  # what a table may call them without saying so
+COMPLETIONS = ("completions", "completion")  # what a table may call them without a mapping
 
 # What datasets call the columns that the rewards know, the likeliest first.
 _MEANINGS = {
@@ -29,7 +29,12 @@ _SHOWN = 20
 
 
 def guess(column: str, available: Collection[str]) -> str | None:
-    """The column of a table that is probably meant by a name: by spelling, else by meaning.
+    """The column of a table that is probably meant by a name; None if there is none.
+
+    The nearest by spelling, else one that means the same in most datasets.
+
+    column: the name that was asked for, such as "solution"
+    available: the columns of the table
 
     >>> guess("solution", ["completion", "gold"]), guess("solution", ["prompt", "Solutoin"])
     ('gold', 'Solutoin')
@@ -42,7 +47,7 @@ def guess(column: str, available: Collection[str]) -> str | None:
 
 
 def _by_meaning(column: str, available: Collection[str]) -> str | None:
-    """The likeliest of the columns that datasets call otherwise than the rewards do."""
+    """The likeliest column that means the same as a name, though it is spelt differently."""
     by_name = {_bare(name): name for name in reversed(list(available))}
     groups = (names for names in _MEANINGS.values() if column in names.split())
     names = _MEANINGS.get(column) or next(groups, column)
@@ -58,10 +63,14 @@ def _bare(name: str) -> str:
 def guess_columns(
     components: Sequence["Component"], mapping: Mapping[str, str], available: Collection[str]
 ) -> dict[str, str]:
-    """The argument and the column, for each that is needed, is not there, and can be guessed.
+    """The columns to read arguments from that the table has no column for, argument -> column.
 
-    By meaning alone: "resolution" is spelt almost like "solution". What a recipe or a caller has
-    said is never guessed, and no column is guessed for two arguments.
+    They are guessed by meaning alone: "resolution" is spelt almost like "solution". An argument
+    that the recipe or the caller maps to a column is never guessed, and no column is guessed for
+    two arguments.
+
+    mapping: the columns of the recipe, argument -> column
+    available: the columns of the table
 
     >>> from plaudit.recipes import load
     >>> guess_columns(load("trl-math").components, {}, ["question", "response", "Gold"])
@@ -81,7 +90,9 @@ def guess_columns(
 
 
 def check_completions(mapped: str | None, available: Collection[str]) -> None:
-    """Raise where a table has no column with what the model wrote.
+    """Raise ValueError if a table has no column with what the model wrote.
+
+    mapped: the column that the recipe or the caller named; None: neither named one
 
     >>> check_completions(None, ["question", "response"])
     Traceback (most recent call last):
@@ -115,9 +126,11 @@ def check_needs(
     available: Collection[str],
     completions: bool = True,
 ) -> None:
-    """Raise where a table has not all that some component needs.
+    """Raise ValueError if a table lacks a column that some component needs.
 
-    completions: whether it must have what trainers make while they generate
+    mapping: the columns of the recipe, argument -> column
+    available: the columns of the table
+    completions: whether the table must also have what trainers make while they generate
 
     >>> from plaudit.recipes import load
     >>> check_needs(load("trl-math").components, {}, ["solution"])
@@ -144,11 +157,11 @@ def _check_needs_any(
     meant = guess(first, available)
     hint = _hint(first, f"--column {first}=COLUMN", meant, available)
     names = " or ".join(quoted(column) for column in wanted.values())
-    raise ValueError(f"there is no column {names}, of which {component.name} needs one; {hint}")
+    raise ValueError(f"there is no column {names}: {component.name} needs one of them; {hint}")
 
 
 def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
-    """What to do; without a guess, COLUMN is for the reader to fill in."""
+    """What to do about a missing column; without a guess, the user must fill in COLUMN."""
     named = [name for name in available if name not in HOOKS]
     shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""

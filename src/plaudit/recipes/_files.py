@@ -18,7 +18,9 @@ _KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder
 
 
 def load(name_or_path: str | PathLike[str]) -> Recipe:
-    """The recipe of a preset's name, or of a TOML file.
+    """The recipe that a name or a file describes; raises ValueError if there is none.
+
+    name_or_path: the name of a preset, such as "trl-math", or the path of a TOML file
 
     >>> load("trl-reasoning").needs()
     {'solution': 'solution'}
@@ -40,10 +42,10 @@ did you mean "trl-math"?
 
 
 def as_recipe(given: Any) -> Recipe:
-    """The recipe that is meant: by itself, by a name or a file, or by rewards.
+    """The recipe that an argument stands for.
 
-    given: a recipe; a preset's name or a TOML file; a reward, as a function, a name or a
-        `Component`; or a list of these, which are added up
+    given: a recipe; the name of a preset, or a TOML file; a reward, as a function, a name or a
+        `Component`; or a list of rewards, whose values are added up
 
     >>> as_recipe("trl-math").name, as_recipe("trl.think_format_reward").name
     ('trl-math', 'think_format_reward')
@@ -68,7 +70,7 @@ def as_recipe(given: Any) -> Recipe:
 
 
 def _is_a_recipe(name: str) -> bool:
-    """Whether a text names a recipe; one with a dot or a colon in it may name a reward."""
+    """Whether a text names a recipe and not a reward, which has a dot or a colon in its name."""
     is_reward = ("." in name or ":" in name) and not name.endswith(".toml")
     return not is_reward or Path(name).exists()
 
@@ -89,7 +91,7 @@ def _text_of(name: str) -> str:
         hint = did_you_mean(name, presets())
         raise ValueError(f"there is no recipe {quoted(name)}, neither a preset nor a file; {hint}")
     try:
-        return path.read_text("utf-8")
+        return path.read_text("utf-8-sig")  # editors on Windows begin a file with a mark
     except OSError as error:
         raise ValueError(f"cannot read the recipe {name}: {error.strerror}") from error
     except UnicodeDecodeError as error:
@@ -124,7 +126,7 @@ def _component(table: Any, place: int, folder: str) -> Component:
     try:
         _check_keys(table, _KEYS_OF_A_REWARD)
         if "reward" not in table:
-            raise ValueError('say which: reward = "trl.accuracy_reward"')
+            raise ValueError('reward is missing: add reward = "…", such as "trl.accuracy_reward"')
         return Component(**{"name": "", **table, "folder": folder})
     except ValueError as error:
         raise ValueError(f"{label}: {error}") from error

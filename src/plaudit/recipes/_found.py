@@ -1,8 +1,8 @@
 """A reference, such as "trl.accuracy_reward" or "my_package.rewards:brief" -> the reward it names.
 
-A reward of the user's is looked at before anything of it is called: it is a function that is
-defined in the module that the reference names, or a factory that is marked as one. So no recipe can
-name a function of somebody else's, such as os.system, and have it called with `params`.
+A user's own reward is checked before any of it is called: it must be a function that is defined in
+the module that the reference names, or a factory that is marked as one. So no recipe can name
+another function, such as os.system, and have it called with `params`.
 """
 
 import inspect
@@ -19,7 +19,7 @@ from plaudit.declarations import AnyReward, arguments_of, declaration_of, is_rew
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.rewards import reward_named, systems
 
-_GIVEN = {"completions", "completion_ids", "prompts"}  # a function of none of these is not a reward
+_GIVEN = {"completions", "completion_ids", "prompts"}  # a reward takes at least one of these
 
 
 def reward_of(given: str | AnyReward, params: Mapping[str, Any], folder: str) -> tuple[Any, bool]:
@@ -70,7 +70,7 @@ def as_reference(given: str | AnyReward) -> str | AnyReward:
 
 
 def reference_of(given: str | AnyReward) -> str:
-    """What to call a reward in complaints: its reference, or its module and name.
+    """What to call a reward in errors: its reference, or its module and name.
 
     >>> reference_of(check_params)
     'plaudit.recipes._found:check_params'
@@ -93,7 +93,7 @@ def name_of(thing: Any) -> str:
 
 
 def check_params(reference: str, params: Collection[str], known: Collection[str]) -> None:
-    """Raise at the first parameter that a reward does not have.
+    """Raise ValueError for the first parameter that a reward does not have.
 
     >>> check_params("trl.accuracy_reward", {"max_le": 3}, ["max_len"])
     Traceback (most recent call last):
@@ -125,18 +125,18 @@ def _made(reference: str, factory: AnyReward, params: Mapping[str, Any]) -> AnyR
     return made
 
 
-# --- what may be a reward of the user's -----------------------------------------------------------
+# --- what may be a user's own reward --------------------------------------------------------------
 
 
 def _check_shape(reference: str, thing: Any) -> None:
-    """Raise unless it is a reward as a user writes it; nothing is called to find out."""
+    """Raise ValueError for what cannot be a reward, without calling it."""
     if inspect.isclass(thing):
         raise ValueError(
             f"{reference} is a class: mark it with @plaudit.reward_factory if its objects are "
             "rewards, or name an object of it"
         )
     if not callable(thing):
-        return  # the caller says so, of what a factory made as well
+        return  # the caller raises, as it does for what a factory made
     if not _takes_a_batch(thing):
         raise ValueError(
             f"{reference} takes no completions: a reward is called with completions=[…] and the "
@@ -146,7 +146,7 @@ def _check_shape(reference: str, thing: Any) -> None:
 
 
 def _check_defined_there(reference: str, name: str, thing: Any) -> None:
-    """Raise where a function is defined in another package than the reference says."""
+    """Raise ValueError if a function is defined in another package than the reference says."""
     code = _code_of(thing)
     if not (inspect.isfunction(code) or inspect.isclass(code)):
         raise ValueError(f"{reference} is not a function written in Python, but {code!r:.80}")
@@ -159,7 +159,7 @@ def _check_defined_there(reference: str, name: str, thing: Any) -> None:
 
 
 def _code_of(thing: Any) -> Any:
-    """The function or class that is run when a thing is called; nothing is called to find out."""
+    """The function or class whose code runs when a thing is called, found without calling it."""
     while isinstance(thing, partial):
         thing = thing.func
     thing = inspect.unwrap(thing)
@@ -168,11 +168,11 @@ def _code_of(thing: Any) -> Any:
     return thing if is_code else type(thing)
 
 
-# --- where it is ----------------------------------------------------------------------------------
+# --- where a reward is found ----------------------------------------------------------------------
 
 
 def _found(reference: str, folder: str) -> Any:
-    """What a reference names: a reward of a system, or something in a module of the user's."""
+    """What a reference names: one of plaudit's rewards, or something in a module of the user's."""
     dotted = reference.replace(":", ".").removeprefix("plaudit.rewards.")
     name, _, attribute = dotted.rpartition(".")
     try:
@@ -180,6 +180,8 @@ def _found(reference: str, folder: str) -> Any:
     except ValueError:
         if not name or name in systems():
             raise
+    if name.startswith(".") or "/" in name:
+        raise _no_module(reference, name)
     if name.partition(".")[0] in sys.stdlib_module_names:
         raise ValueError(f"{reference} cannot be a reward: {name} is a module of Python itself")
     module = _imported(name, reference, folder)
@@ -200,6 +202,8 @@ def _imported(name: str, reference: str, folder: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise  # the module is there, and something that it imports is not
+        if name.endswith(".py"):
+            raise _no_module(reference, name) from error
         place = f"put it beside the recipe, in {folder}, or" if folder else "install it, or"
         raise ValueError(
             f"no reward is called {quoted(reference)}: there is no module {error.name}; {place} "
@@ -213,6 +217,17 @@ def _imported(name: str, reference: str, folder: str) -> ModuleType:
             f"already, from {getattr(top, '__file__', None)}: give one of them another name"
         )
     return module
+
+
+def _no_module(reference: str, name: str) -> ValueError:
+    """The error for the path of a file in place of a module, "rewards/mine.py:brief"."""
+    attribute = reference.rpartition(":" if ":" in reference else ".")[2]
+    module = Path(name).name.removesuffix(".py").strip(".") or "my_rewards"
+    return ValueError(
+        f"no reward is called {quoted(reference)}: name a module and not a file, such as "
+        f"{quoted(f'{module}:{attribute}')}; its folder is that of the recipe, or one in the "
+        "environment variable PYTHONPATH"
+    )
 
 
 def _file_of(name: str, folder: str) -> Path | None:
@@ -231,7 +246,7 @@ def _is_in(module: ModuleType, folder: str) -> bool:
 
 @contextmanager
 def _looking_in(folder: str) -> Iterator[None]:
-    """Look for modules in a folder first; later, for what they import then, there last."""
+    """Look for modules in a folder first; afterwards last, for what they import when called."""
     if not folder:
         yield
         return

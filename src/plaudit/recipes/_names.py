@@ -1,11 +1,11 @@
-"""What to say of a name that nobody knows."""
+"""An unknown name and the known ones in, a hint for an error message out."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:
-    """The nearest names, as the end of a complaint; all of them where none is near.
+    """The nearest names, as the end of an error message; all names if none is near.
 
     >>> did_you_mean("answr", ["answer", "prompt"])
     'did you mean "answer"?'

@@ -1,4 +1,4 @@
-"""A recipe as the text of a TOML file."""
+"""A recipe in, the text of a TOML file out."""
 
 import json
 import re
@@ -16,7 +16,7 @@ def toml_of(
     golds: str = "",
     attacks: Sequence[str] = (),
 ) -> str:
-    """The text of the file; a value that TOML has no form for is an error.
+    """The text of the file; raises ValueError for a value that TOML cannot represent.
 
     >>> print(toml_of("math", {"solution": "answer"}, []), end="")
     name = "math"
@@ -33,7 +33,7 @@ def toml_of(
 
 
 def _entries(component: "Component", golds: str) -> dict[str, Any]:
-    """What a file must say of a component: not what is so anyway."""
+    """What the file says of a component: all that differs from the defaults."""
     if not isinstance(component.reward, str):
         raise ValueError(
             f"{component.name} is a function that no other process can import, "
@@ -67,8 +67,10 @@ def _value(value: Any, place: str) -> str:
         return _text(value)
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)  # inf and nan are words of TOML as well
+    if isinstance(value, int):
+        return repr(int(value))  # what a subclass shows, such as an enum, is not TOML
+    if isinstance(value, float):
+        return repr(float(value))  # also one of numpy; inf and nan are words of TOML as well
     if isinstance(value, list | tuple):
         return f"[{', '.join(_value(item, place) for item in value)}]"
     if isinstance(value, Mapping):

@@ -8,8 +8,9 @@
 Memory does not grow with the table, a run that was killed can be resumed, and the result is the
 same whatever the engine and however often the run was stopped.
 
-Rooms that read whole tables for another purpose use its parts: `find_inputs` and `heads_of` for
-what there is, `chunks_of` and `process_locally` to have worker processes go through all of it.
+Packages that read whole tables for another purpose use its parts: `find_inputs` and `heads_of` find
+the files and read their first rows; `chunks_of` and `process_locally` let worker processes go
+through all rows.
 """
 
 try:
@@ -33,7 +34,8 @@ from plaudit.scoring._folder import ScoredFolder, open_scored
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import process_locally
 from plaudit.scoring._plan import PROMPTS, Head, heads_of, is_read_by, judge_limits
-from plaudit.scoring._readers import blocks_of, read_rows
+from plaudit.scoring._read_rows import read_rows
+from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed
 from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score

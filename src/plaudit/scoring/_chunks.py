@@ -1,4 +1,4 @@
-"""Blocks of records in, chunks out: what one task scores, and one part of the output holds.
+"""Blocks of records in, chunks out. One task scores a chunk, and one part of the output holds it.
 
 Which rows a chunk has depends on the input alone, never on the engine or on how many workers there
 are. The first chunks are small, so that a small table keeps every core busy and the first parts
@@ -37,7 +37,11 @@ SIZES = {
 
 
 class Counting(Protocol):
-    """How many rows a record counts for: as many as it has completions, if these are listed."""
+    """How to count the rows of a record: one for each completion, if a record has a list of them.
+
+    listed: whether it has
+    completions: the column that holds the list
+    """
 
     @property
     def listed(self) -> bool: ...
@@ -47,12 +51,12 @@ class Counting(Protocol):
 
 
 class Within(NamedTuple):
-    """Where a chunk is, of those that can be read only with what precedes them in a range.
+    """Where to find a chunk for which its range must be read from the start.
 
-    extents: of the range
-    is_first: whether it is the first range
+    extents: those of the range
+    is_first: whether the range is the first of the input
     place: the index of the chunk in the range
-    records: how many there are of it, where a limit cuts it off
+    records: how many records the chunk has, if a limit cuts it off
     """
 
     extents: tuple[Extent, ...]
@@ -63,14 +67,14 @@ class Within(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some records, and their place among all.
+    """Some records, and their place among all records.
 
-    number: of the chunk, from 0, and of the part that is made from it
+    number: the number of the chunk, from 0, and of the part that is made from it
     first_row, first_record: the numbers of the first completion and of the first record
-    rows: how many completions each record of each block has, one that cannot be read counts as one;
-        () for a block in which each record has one
-    read: how many bytes of the input it is made from
-    within: where to read it, if it does not say that itself
+    rows: for each block, how many completions each of its records has; a record that cannot be read
+        counts as one. () for a block in which each record has one
+    read: how many bytes of the input the chunk is made from
+    within: where to read its records, if its blocks do not say so
 
     >>> Chunk(0, 0, 0, (Block(0, [1], [b'{"solution": "4"}'], 18),), ((),), 18).packed().number
     0
@@ -90,10 +94,10 @@ class Chunk:
         return [count for counts, block in each for count in counts or [1] * len(block)]
 
     def packed(self, to_read: bool | None = None) -> "Chunk":
-        """The same, ready for another process.
+        """The same chunk, ready to be sent to another process.
 
-        to_read: whether that process is to read files of lines; else all records are sent.
-            Default: if they are on this machine
+        to_read: whether that process reads files of lines by itself; else all records are sent.
+            Default: it does if the files are on this machine
         """
         if to_read is None:
             to_read = not any(is_url(block.path) for block in self.blocks)
@@ -108,7 +112,7 @@ class Chunk:
         return replace(self, blocks=tuple(one.packed(to_read) for one in blocks), rows=tuple(rows))
 
     def note(self, extents: tuple[Extent, ...], is_first: bool, place: int) -> "Chunk":
-        """The same, without its records: where another process finds them."""
+        """The same chunk without its records, but with what another process needs to find them."""
         if all(block.path for block in self.blocks):
             return self.packed(to_read=True)
         records = sum(map(len, self.blocks))
@@ -116,7 +120,7 @@ class Chunk:
         return replace(self, blocks=blocks, within=Within(extents, is_first, place, records))
 
     def first(self, records: int) -> "Chunk":
-        """The first of its records."""
+        """The chunk, cut off after so many records."""
         blocks: list[Block] = []
         rows: list[Sequence[int]] = []
         left = records
@@ -139,7 +143,11 @@ def max_rows(number: int) -> int:
 
 
 def chunks_of(files: Sequence[InputFile], plan: Counting, limit: int | None) -> Iterator[Chunk]:
-    """The chunks of the inputs, in order; of the first `limit` records, if that is given.
+    """The chunks of the inputs, in order.
+
+    files: the inputs, as `find_inputs` gives them
+    plan: how to count the rows of a record
+    limit: how many records to read, from the first on; None: all
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -158,7 +166,10 @@ def chunks_of(files: Sequence[InputFile], plan: Counting, limit: int | None) -> 
 def placed(
     ranges: Iterable[tuple[Iterable[Chunk], "Counted"]], limit: int | None
 ) -> Iterator[Chunk]:
-    """The chunks of ranges that follow one another, numbered among all."""
+    """The chunks of consecutive ranges, numbered over all of them.
+
+    ranges: the chunks of each, and what counts the range's lines once its chunks were read
+    """
     numbers = rows = records = 0
     lines: Counter[int] = Counter()  # of each file, before the range
     for chunks, counted in ranges:
@@ -185,9 +196,9 @@ class Counted(Protocol):
 
 
 class Range:
-    """Extents that follow one another, and the chunks of them, which depend on nothing else.
+    """Consecutive extents, and their chunks, which depend on these extents alone.
 
-    Chunks are numbered from 0, and so are the lines of each file: `placed` knows what precedes.
+    Chunks are numbered from 0, and the lines of each file from 1: `placed` adds what precedes them.
     """
 
     def __init__(
@@ -227,10 +238,10 @@ class Range:
 
 
 def ranges_of(files: Sequence[InputFile]) -> Iterator[tuple[Extent, ...]]:
-    """The inputs in ranges, which can be read apart from one another: so many MiB each.
+    """The inputs, cut into ranges of about RANGE_BYTES, each of which can be read on its own.
 
-    Lines are cut after so many bytes, Parquet files between row groups; any other file is whole.
-    Small files are together in a range.
+    Files of lines are cut after so many bytes, Parquet files between row groups; any other file is
+    kept whole. Small files share a range.
     """
     extents: list[Extent] = []
     size = 0
@@ -263,7 +274,7 @@ def _row_groups(file: InputFile, number: int) -> Iterator[tuple[Extent, int]]:
             metadata = table.metadata
             sizes = [metadata.row_group(i).total_byte_size for i in range(metadata.num_row_groups)]
     except (OSError, pa.ArrowException):
-        sizes = []  # whoever reads it says so
+        sizes = []  # the error is reported when the file is read
     if sum(sizes) <= RANGE_BYTES:
         yield Extent(number), sum(sizes)
         return
@@ -309,7 +320,7 @@ def _many(value: Any) -> int:
 
 
 class _ChunkBuilder:
-    """The chunk that is being filled. `grows`: whether the first ones are smaller."""
+    """Fills chunks with the records of blocks. `grows`: whether the first chunks are smaller."""
 
     def __init__(self, grows: bool = True) -> None:
         self._grows = grows
@@ -336,7 +347,10 @@ class _ChunkBuilder:
                 yield from self.flush()
 
     def _end(self, rows: Sequence[int], sizes: Sequence[int], start: int) -> int:
-        """Up to which record the chunk takes those of a block, by the sums of their rows, bytes."""
+        """Where the records of a block end that fit into the chunk.
+
+        rows, sizes: the sums of the rows and of the bytes of the block's first 0, 1, 2, … records
+        """
         fill_rows = rows[start] + self._max_rows() - self._rows
         fill_bytes = sizes[start] + MAX_BYTES - self._bytes
         full = min(bisect_left(rows, fill_rows), bisect_left(sizes, fill_bytes))
@@ -371,7 +385,7 @@ class _ChunkBuilder:
 
 
 def _sums(counts: Sequence[int]) -> list[int]:
-    """Of the first none, one, two, …"""
+    """The sums of the first 0, 1, 2, … counts."""
     return list(accumulate(counts, initial=0))
 
 

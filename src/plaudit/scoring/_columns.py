@@ -28,7 +28,8 @@ class Column:
     """A column of the input as it is in the output.
 
     source: its name in the input
-    exploded: whether each record has a list, of which each completion gets its own entry
+    exploded: whether each record has a list with one entry per completion, so that each row gets
+        its own entry
     text: whether it is text because its values are of several types
     """
 
@@ -48,7 +49,7 @@ class Column:
 
 
 def type_of(values: Sequence[Any]) -> pa.DataType | None:
-    """The type that all these values have; None if there is none.
+    """The Arrow type that all these values have in common; None if there is none.
 
     >>> type_of([1, None, 2.5]), type_of([1, "one"]), type_of([None])
     (DataType(double), None, None)

@@ -18,15 +18,15 @@ Score a table of rollouts with a recipe. The result is a folder of Parquet files
 the input, plus one for each reward, the total, the status and the explanation.
 
 INPUT is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
-Hugging Face dataset saved to disk, or one of the Hub: hf://datasets/ORG/NAME, or some of its files,
-hf://datasets/ORG/NAME/data/train-*.parquet. INPUT and DIR may be in the storage of a cluster, such
-as s3://, gs:// or hdfs://. A row holds one completion, or a list of them.
+Hugging Face dataset saved to disk, or a dataset on the Hub: hf://datasets/ORG/NAME, or some of its
+files, hf://datasets/ORG/NAME/data/train-*.parquet. INPUT and DIR may also be in the storage of a
+cluster, such as s3://, gs:// or hdfs://. A row holds one completion, or a list of them.
 
-Columns that have other names than the rewards expect are guessed by what such names usually mean,
-and each guess is printed; --completions and --column say otherwise.
+If columns have other names than the rewards expect, plaudit guesses which column is meant, and
+prints each guess; --completions and --column name the columns instead.
 
-However a run was stopped, the same command resumes it. Rows that cannot be scored are written to
-DIR/_rejected.jsonl, each with its line and the reason.
+A run that was stopped, in whatever way, is resumed by the same command. Rows that cannot be scored
+are written to DIR/_rejected.jsonl, each with its line number and the reason.
 """
 
 EXAMPLES = """\
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
         done = f"{summary.out} was finished before, and nothing was scored now"
         print(f"plaudit: {done}; --overwrite starts over", file=sys.stderr)
     elif not arguments.quiet:
-        rate = summary.rows / max(summary.seconds, 1e-9)
+        rate = (summary.rows - summary.rows_before) / max(summary.seconds, 1e-9)
         print(f"plaudit: {summary.seconds:.1f} s, {rate:,.0f} rows/s", file=sys.stderr)
     return REJECTED if summary.rejected else 0
 
@@ -145,7 +145,7 @@ def load_recipe(name: str) -> Recipe:
 
 
 def table_options(arguments: argparse.Namespace) -> dict[str, Any]:
-    """The options that every command has that goes through a table, as arguments of a function.
+    """The options that all commands that read a table have, as keyword arguments.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_arguments(parser)

@@ -18,7 +18,7 @@ RETRY_HINT = (
 
 
 def without_hints(message: str) -> str:
-    """A message without what is true only of files that a command writes.
+    """A message without the hints that make sense only for a command that writes files.
 
     >>> without_hints(f"there is too little memory. {RESUME_HINT}")
     'there is too little memory.'
@@ -147,7 +147,7 @@ def _inside(frames: Sequence[traceback.FrameSummary]) -> Sequence[traceback.Fram
 
 
 def notes_of(error: BaseException) -> list[str]:
-    """The notes of an exception, in one of which a recipe names the reward that raised it."""
+    """The notes of an exception; one of them names the reward that raised it."""
     return list(getattr(error, "__notes__", []))
 
 

@@ -37,16 +37,14 @@ from plaudit.scoring._summary import RunCounts, ScoreSummary
 PROGRESS = ".progress"
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 SHORT = 1000  # bytes of counts that are kept in memory
-JOURNEYS = 32  # files that are read at once from storage elsewhere
+REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
 AT_ONCE = 1024  # rows that are held in memory with their texts
-# What a run writes, and the files of a report of it; earlier versions wrote the names without _.
-WRITTEN = (
-    *("part-*.parquet", ".progress/part-*"),
-    *("_run.json", "_rejected.jsonl"),
-    *("run.json", "rejected.jsonl"),
-)
-REPORTS = ("_report/against-*", "_report", "report")
+# What a run writes, and the folders of its reports.
+WRITTEN = ("part-*.parquet", ".progress/part-*", "_run.json", "_rejected.jsonl")
+REPORTS = ("_report/against-*", "_report")
+# The same in earlier versions. Other programs write files of these names, too.
+OLD_WRITTEN, OLD_REPORTS = ("run.json", "rejected.jsonl"), ("report",)
 PAGE = (
     *("index.html", "total.png", "component-*.png", "groups.png"),
     *("at-k.png", "length.png", "correlation.png", "statuses.png", "steps-*.png"),
@@ -54,9 +52,11 @@ PAGE = (
 
 
 class OutputFolder:
-    """A folder that one run writes. `manifest` says what is scored, and how.
+    """A folder that one run writes.
 
     path: a path of this machine, or the URL of a folder in the storage of a cluster
+    manifest: what is scored, and how: a run that is resumed has the same
+    overwrite: whether to remove an earlier run; else it is resumed, or an error if it differs
     """
 
     def __init__(self, path: Path | str, manifest: Mapping[str, Any], overwrite: bool) -> None:
@@ -113,17 +113,20 @@ class OutputFolder:
 
     def _clear(self) -> None:
         """Remove what plaudit wrote, and nothing else."""
-        for pattern in (*WRITTEN, *(f"{report}/{name}" for report in REPORTS for name in PAGE)):
+        is_old = "plaudit" in (self._run_in("run.json") or {})
+        written = [*WRITTEN, *(OLD_WRITTEN if is_old else ())]
+        reports = [*REPORTS, *(OLD_REPORTS if is_old else ())]
+        for pattern in (*written, *(f"{report}/{name}" for report in reports for name in PAGE)):
             self._folder.remove(pattern)
-        for report in REPORTS if isinstance(self.path, Path) else ():
+        for report in reports if isinstance(self.path, Path) else ():
             for folder in Path(self.path).glob(report):
                 with suppress(OSError):  # it holds something else
                     folder.rmdir()
 
     def _begin_or_resume(self) -> None:
         """Begin a run here, or resume the one that is here, if it is the same."""
-        earlier = self._earlier_run()
-        parts = {_number_of(name) for name in self._folder.names()} - {None}
+        earlier = self._run_in("_run.json")
+        parts = set(self._part_numbers())
         if earlier is None and parts:
             raise InputError(
                 f"{self.path} has part-*.parquet files but no _run.json: choose another folder, "
@@ -144,24 +147,36 @@ class OutputFolder:
                 raise InputError(f"{missing}: start over with --overwrite")
         if not self.is_finished:
             counted = {_number_of(name) for name in self._folder.names(PROGRESS)}
-            self._there = {number for number in parts & counted if number is not None}
+            self._there = {number for number in counted if number in parts}
             self._read_counts()
 
-    def _earlier_run(self) -> dict[str, Any] | None:
+    def _part_numbers(self) -> Iterator[int]:
+        """The numbers of the parts in the folder; raises InputError for parts of another kind."""
+        for name in self._folder.names():
+            if (number := _number_of(name)) is not None:
+                yield number
+            elif name.startswith("part-") and name.endswith(".parquet"):
+                raise InputError(
+                    f"{self.path} has parts of something else, such as {name}, perhaps of a "
+                    "recorded run: choose another folder, or remove them with --overwrite"
+                )
+
+    def _run_in(self, name: str) -> dict[str, Any] | None:
+        """What a file says of the run that is here; None if there is no such file."""
         try:
-            run = json.loads(self._folder.read("_run.json"))
-        except FileNotFoundError:
+            run = json.loads(self._folder.read(name))
+        except (FileNotFoundError, IsADirectoryError):
             return None
         except ValueError:
             run = {}
         return run if isinstance(run, dict) else {}
 
     def _read_counts(self) -> None:
-        """Read the counts of all parts at once, where each takes a journey."""
+        """Read the counts of all parts at once, if each takes a request to remote storage."""
         if isinstance(self.path, Path):
             return
         numbers = sorted(self._there)
-        with ThreadPoolExecutor(JOURNEYS) as pool:
+        with ThreadPoolExecutor(REQUESTS) as pool:
             for number, counts in zip(numbers, pool.map(self._counts, numbers), strict=True):
                 self._remember(number, counts)
 
@@ -203,20 +218,20 @@ class OutputFolder:
         self._manifest |= {"finished": True, "parts": parts, **whole.results()}
         _write_safely(self._folder, "_run.json", _json(self._manifest), f"{self.path}")
 
-    def summary(self, seconds: float, was_finished: bool) -> ScoreSummary:
-        """The results of the run, which has finished; `was_finished`: before this call."""
+    def summary(self, seconds: float, was_finished: bool, rows_before: int) -> ScoreSummary:
+        """The results of the run, which has finished; see `ScoreSummary` for the parameters."""
         run = self._manifest
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
         in_part = run["golds_in_part"]
-        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished)
+        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished, rows_before)
 
 
 def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
     """Score a chunk, and write the part too if the plan says where; what a worker does.
 
-    It leaves parts to the process that gives out chunks while that holds parts back: the first
-    ones, and those of which every row failed.
+    Some parts it leaves to the process that hands out chunks, which may hold them back: the first
+    ones, and those in which every row failed.
     """
     scored = score_chunk(chunk, plan)
     if not plan.out or scored.number < FIRST or scored.failure is not None:
@@ -226,7 +241,7 @@ def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
 
 
 def write_part(folder: Folder, scored: ScoredChunk, path: str) -> None:
-    """Write the counts of a part, and then the part; `path` is the folder's, for complaints."""
+    """Write the counts of a part, and then the part; `path` names the folder in errors."""
     _write_safely(folder, _counts_file(scored.number), _counts_of(scored), path)
     _write_safely(folder, _part(scored.number), scored.part, path)
 
@@ -247,7 +262,7 @@ def _counts_file(number: int) -> str:
 
 
 def _number_of(name: str) -> int | None:
-    """The number of the part that a file holds, or the counts of; None for another file."""
+    """The number of the part that a file holds, or whose counts it holds; None for other files."""
     found = re.fullmatch(r"part-(\d{5,})\.(?:parquet|json)", name)
     return int(found[1]) if found else None
 
@@ -281,7 +296,11 @@ def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ScoredFolder:
-    """What a run wrote. `run` is what _run.json holds.
+    """A folder that a run wrote, to be read again.
+
+    parts: its files part-….parquet, in order
+    components: the names of the rewards, each of which is a column
+    run: what _run.json holds
 
     >>> import tempfile
     >>> from plaudit.recipes import load
@@ -335,7 +354,7 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     """
     if url := url_in(fspath(folder)):
         raise InputError(
-            f"{url} is not on this machine, and only folders that are can be read here: copy it "
+            f"{url} is not on this machine, and only local folders can be read here: copy it "
             f"first, such as with `aws s3 sync {url} scored`, and pass scored"
         )
     path = local_path(fspath(folder))

@@ -70,8 +70,8 @@ _STEPS = (4096, 1)  # bytes to read at a time, near where a file is damaged
 class InputFile:
     """A file to read.
 
-    path: on this machine; of another file, the last part of its URL
-    name: the path as the user would write it, or the URL
+    path: where it is on this machine; for a remote file, the last part of its URL
+    name: what to call it in messages: the path as the user would write it, or the URL
     format: "jsonl", "json", "csv", "tsv", "parquet" or "arrow"
     codec: "gzip", "zstd", or "" if it is not compressed
     fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
@@ -99,9 +99,12 @@ class InputFile:
 def find_inputs(
     inputs: Inputs, out: Path | str | None = None, purpose: str = "score"
 ) -> list[InputFile]:
-    """The files that the inputs name, without those in the folder `out`.
+    """The files that the inputs name, in order; raises InputError if there are none.
 
-    purpose: what they are for, in complaints
+    inputs: a path or a URL, or several: "rollouts.jsonl", ["a/", "s3://bucket/b.parquet"]. Of a
+        folder, all tables in it
+    out: a folder to leave out, which the command is going to write; default: none
+    purpose: a verb that says in errors what the files are for, "score"
 
     >>> find_inputs("no-such.jsonl")
     Traceback (most recent call last):
@@ -166,9 +169,10 @@ def _remote_input(file: RemoteFile) -> InputFile:
 
 
 def downloaded(address: str, suffixes: list[str]) -> list[Path]:
-    """The files and folders that an address names, on this machine.
+    """Download what an address names from the Hugging Face Hub, and give the local paths.
 
-    suffixes: of the tables to download, where the address names none of them
+    suffixes: those of tables, such as ".parquet": what to download of a dataset if the address
+        names no file of it
 
     >>> downloaded("hf://models/org/name", [])
     Traceback (most recent call last):
@@ -373,8 +377,9 @@ def _skip(stream: Any, size: int) -> None:
 def _until_error(stream: Any, step: int, most: int) -> bytes:
     found = bytearray()
     try:
-        while len(found) + step <= most:
-            found += stream.read(step)
+        # It ends where the file does: what failed once may be read the next time.
+        while len(found) + step <= most and (piece := stream.read(step)):
+            found += piece
     except OSError:
         pass  # `read` has kept it, and raises it the next time
     return bytes(found)

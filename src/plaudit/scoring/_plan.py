@@ -42,11 +42,11 @@ class Plan:
     required_columns: those that every row must have
     columns: the input's columns, as they are in the output
     other_values: whether the output has a column for values that do not fit
-    limits: of the judge, the same in every worker as here
-    guessed: the arguments of rewards whose column was guessed, and the column
-    scores_only: whether the parts have the scores and not the input, for a table in memory
-    inputs: the files, where workers read them by themselves
-    out: the URL of the folder, where workers write parts by themselves
+    limits: the judge's limits in this process, which every worker gets
+    guessed: the columns that were guessed, argument of a reward -> column
+    scores_only: whether the parts have the scores alone, without the input: for a table in memory
+    inputs: the files, for workers that read them by themselves
+    out: the URL of the output folder, if workers write parts by themselves; else ""
     """
 
     recipe: Recipe
@@ -113,7 +113,12 @@ def plan_of(
     guessed: Mapping[str, str] | None = None,
     scores_only: bool = False,
 ) -> Plan:
-    """The plan for inputs that begin so; `guessed` are the recipe's columns that were guessed."""
+    """The plan for inputs with these first rows.
+
+    completions, group: the columns that the caller named; default: the usual names
+    guessed: the recipe's columns that were guessed already; default: guess them here
+    scores_only: whether the parts have the scores alone, for a table in memory
+    """
     filled = [head for head in heads if head.rows]
     if not filled:
         raise InputError(_nothing_in(heads, "score"))
@@ -149,7 +154,7 @@ def plan_of(
 def heads_of(files: Sequence[InputFile], purpose: str = "score") -> list[Head]:
     """The first rows of each file that has any; raises InputError if none has.
 
-    purpose: what the rows are for, in complaints
+    purpose: a verb that says in errors what the rows are for, "score"
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -322,7 +327,11 @@ def is_read_by(name: str, recipe: Recipe) -> bool:
 
 
 def check_names(names: Sequence[str], recipe: Recipe, also: Sequence[str]) -> None:
-    """Raise where a table already has columns that a scored table adds: components, and others."""
+    """Raise InputError if a table has columns already that a scored table adds.
+
+    names: the table's columns
+    also: the columns that are added besides those of the components, such as "total"
+    """
     added = [*also, *(component.name for component in recipe.components)]
     clash = [name for name in names if name in added or names.count(name) > 1]
     if clash:

@@ -31,9 +31,9 @@ from plaudit.scoring._score_chunk import ScoredChunk
 
 RETRIES = 10  # a node may die for reasons other than its tasks
 AHEAD = 2  # chunks that are sent for each core
-TOGETHER = 4  # chunks of a task, if only notes of them are sent
-ALONE = 64  # up to this number, each has a task to itself, so that a small table is scored by many
-TASKS_OF_RANGE = 4  # about: so many does a range give, once its chunks are found
+TOGETHER = 4  # chunks of a task, if it is only sent where they are
+ALONE = 64  # chunks that have a task each, so that a small table is scored by many workers
+TASKS_OF_RANGE = 4  # about how many tasks score the chunks of a range
 
 
 def score_on_ray(
@@ -73,7 +73,7 @@ def _connect(ray: Any, address: str) -> None:
 
 
 def _check_answers(address: str) -> None:
-    """Ray itself tries for many minutes to reach a machine that is not there."""
+    """Raise InputError if nobody listens at an address: Ray itself would try for many minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         return
@@ -112,15 +112,15 @@ def _scored(
 
 
 def _cancel(ray: Any, tasks: Iterable[Any]) -> None:
-    """End tasks: those of a run that has stopped must not write into a folder of the next."""
+    """End the tasks of a run that has stopped: they must not write into the next run's folder."""
     for task in tasks:
         with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
             ray.cancel(task, force=True)
 
 
 def _tasks(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """What each task gets: a chunk, or a few notes of chunks, since to give out a task takes a
-    millisecond; or all chunks of a range that can only be read in order.
+    """What each task gets: one chunk; a few, if only notes of where they are have to be sent, since
+    handing out a task takes a millisecond; or all chunks of a range that can only be read in order.
     """
     for task, some in groupby(chunks, _task_of):
         if task is None:
@@ -130,7 +130,7 @@ def _tasks(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 
 
 def _task_of(chunk: Chunk) -> object:
-    """What is the same for the chunks of one task; None for a chunk that has a task to itself."""
+    """A key that the chunks of one task have in common; None for a chunk with its own task."""
     if chunk.within is not None:
         return chunk.within.extents
     is_note = all(isinstance(block.records, Unread) for block in chunk.blocks)

@@ -8,16 +8,13 @@ import csv
 import errno
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
-from itertools import accumulate, chain, compress, islice
-from os import PathLike
+from itertools import accumulate, chain, compress
 from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.scoring._columns import python_rows
-from plaudit.scoring._errors import InputError, StorageError
-from plaudit.scoring._inputs import Decompressed, InputFile, find_inputs
+from plaudit.scoring._inputs import Decompressed, InputFile
 from plaudit.scoring._records import (
     PIECE,
     START,
@@ -27,7 +24,6 @@ from plaudit.scoring._records import (
     UnreadableError,
     UnreadableRecord,
     elements,
-    parsed,
 )
 from plaudit.scoring._storage import open_arrow, open_input
 
@@ -65,10 +61,11 @@ class Found(NamedTuple):
 def blocks_of(
     file: InputFile, number: int, extent: Extent | None = None
 ) -> Generator[Block, None, int]:
-    """The records of a file; `number` is its index among the inputs.
+    """The records of a file, in blocks.
 
-    extent: the piece of it to read. Default: all of it. In a file of lines, these are counted from
-        where the piece begins; how many it has is what the generator returns
+    number: the index of the file among the inputs
+    extent: the piece of the file to read; default: all of it. In a file of lines, these are
+        numbered from the beginning of the piece, and the generator returns how many there are
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -95,10 +92,9 @@ def blocks_of(
         except (OSError, pa.ArrowException) as error:
             if isinstance(error, MemoryError) or getattr(error, "errno", None) in TRANSIENT:
                 raise  # not the fault of the file
-            reason = " ".join(str(error).split())
-            yield _rest(
-                number, last + 1, f"the file cannot be read from here on: {reason}", file.size
-            )
+            why = " ".join(str(error).split())
+            reason = f"the file cannot be read from here on: {why}"
+            yield _rest(number, last + 1, reason, file.size)
     return lines
 
 
@@ -124,7 +120,7 @@ def _json_lines(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Foun
 
 
 def _first_line(raw: BinaryIO, start: int, end: int) -> int:
-    """Where the first line begins from one byte on; `end`, or more, if none begins before that."""
+    """The offset of the first line that begins at `start` or later; at least `end` if none does."""
     if not start:
         return 0
     raw.seek(start - 1)
@@ -135,7 +131,7 @@ def _first_line(raw: BinaryIO, start: int, end: int) -> int:
 
 
 def _until(raw: BinaryIO, first: int, end: int) -> Read:
-    """What reads the lines that begin before a byte, the last of them to its end."""
+    """A function that reads the lines from `first` on that begin before `end`, the last whole."""
     raw.seek(first)
     at, is_open = first, first < end
 
@@ -152,7 +148,7 @@ def _until(raw: BinaryIO, first: int, end: int) -> Read:
 
 
 def _filled(lines: Iterator[tuple[int, list[Line]]], path: str = "") -> Iterator[Found]:
-    """The lines that are not blank, with their numbers; and where they begin, in a file to seek."""
+    """The lines that are not blank, with their numbers; given a `path`, with their offsets too."""
     number = 1
     for start, some in lines:
         is_row = [bool(one) and (type(one) is not bytes or not one.isspace()) for one in some]
@@ -164,15 +160,15 @@ def _filled(lines: Iterator[tuple[int, list[Line]]], path: str = "") -> Iterator
             starts = [*compress(starts, is_row), starts[-1]] if path else []
         number += len(some)
         is_whole = all(type(line) is bytes for line in kept)
-        # The last that comes is what follows the last end of a line: nothing, as a rule.
+        # The last piece is what follows the last newline: usually nothing.
         so_far = number - 1 - (some == [b""])
         yield Found(numbers, kept, path if is_whole else "", starts, so_far)
 
 
 def _lines(read: Read, begun: bytes = b"", start: int = 0) -> Iterator[tuple[int, list[Line]]]:
-    """Lines without their ends, some at a time, and where the first of them begins.
+    """Lines without their newlines, some at a time, and where the first of them begins.
 
-    One that is far too long is unreadable. `start` is where the reading starts.
+    A line that is far too long is unreadable. `begun` was read already, `start` is its offset.
     """
     first = begun or read(PIECE)
     if not start and first.startswith(_BOM):
@@ -188,7 +184,7 @@ def _lines(read: Read, begun: bytes = b"", start: int = 0) -> Iterator[tuple[int
             line = _line(unended, length)
             if isinstance(line, bytes):
                 yield start, [line, *ended]
-            else:  # alone, since nobody can read it again
+            else:  # in a block of its own, since it is not read again
                 yield start, [line]
                 yield start + length + 1, ended
             start += length + 1 + sum(map(len, ended)) + len(ended)
@@ -215,9 +211,7 @@ def _json(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
     yield from _gathered(elements(read, begun[space + 1 :], line, MAX_LINE_BYTES))
 
 
-def _gathered(
-    records: Iterator[tuple[int, Record]],
-) -> Iterator[Found]:
+def _gathered(records: Iterator[tuple[int, Record]]) -> Iterator[Found]:
     """Records in blocks; those that were read before an error are yielded before it is raised."""
     numbers: list[int] = []
     block: list[Record] = []
@@ -262,15 +256,17 @@ def _csv_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, Recor
         if not row:
             continue
         if header is None:
-            header = _header(row, number)
+            _check_names(row, number)
+            header = row
         else:
             yield number, _csv_record(header, row)
 
 
-def _header(row: list[str], number: int) -> list[str]:
-    if twice := [name for name in row if row.count(name) > 1]:
-        raise UnreadableError(number, f"two columns are called {twice[0]!r}")
-    return row
+def _check_names(names: Sequence[str], line: int) -> None:
+    """Raise if two columns have the same name: a row would keep only one of their values."""
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise UnreadableError(line, f"two columns are called {twice!r}")
 
 
 def _csv_record(header: list[str], row: list[str]) -> Record:
@@ -287,9 +283,8 @@ def _csv_record(header: list[str], row: list[str]) -> Record:
 def _parquet(file: InputFile, raw: BinaryIO, extent: Extent) -> Iterator[Found]:
     with open_parquet(file) as table:
         groups = [table.metadata.row_group(i) for i in range(table.num_row_groups)]
-        a_row = max(
-            (group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0
-        )
+        sizes = (group.total_byte_size // max(group.num_rows, 1) for group in groups)
+        a_row = max(sizes, default=0)
         rows = max(1, min(_BATCH_ROWS, _BATCH_BYTES // max(a_row, 1)))
         first = sum(group.num_rows for group in groups[: extent.start])
         wanted = range(len(groups))[extent.start : extent.end]
@@ -314,7 +309,7 @@ def _arrow(file: InputFile, raw: BinaryIO, _: Extent) -> Iterator[Found]:
 
 
 def _mapped(file: InputFile) -> Any:
-    """An Arrow file; of a remote one, which is read from its beginning, more at a time."""
+    """An Arrow file, opened; a remote one is read from front to back, in large requests."""
     if file.url:
         return pa.PythonFile(open_input(file.url), "r")
     return pa.memory_map(str(file.path))
@@ -325,6 +320,7 @@ def _numbered(
 ) -> Iterator[Found]:
     """Batches with the numbers of their rows. The position of `raw` is moved, to show progress."""
     for batch in batches:
+        _check_names(batch.schema.names, first)
         end = first + len(batch)
         raw.seek(size * (end - 1) // rows if rows else min(raw.tell() + batch.nbytes, size))
         yield Found(range(first, end), batch)
@@ -342,7 +338,7 @@ _READERS: dict[str, Callable[[InputFile, BinaryIO, Extent], Iterator[Found]]] = 
 
 
 def open_parquet(file: InputFile) -> pq.ParquetFile:
-    """A Parquet file; of a remote one, what is needed is asked for in few requests."""
+    """A Parquet file, opened; a remote one is read with few requests."""
     if file.url:
         return pq.ParquetFile(open_arrow(file.url), pre_buffer=True)
     return pq.ParquetFile(file.path, pre_buffer=False)
@@ -361,37 +357,3 @@ def schema_of(file: InputFile) -> pa.Schema | None:
         except pa.ArrowInvalid:
             schema = pa.ipc.open_file(mapped).schema
     return schema.remove_metadata()
-
-
-def read_rows(
-    paths: Sequence[str | PathLike[str]], most: int | None = None
-) -> list[dict[str, Any]]:
-    """The records of some tables; the first ones alone where `most` says how many.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> path = Path(tempfile.mkdtemp(), "rows.jsonl")
-    >>> _ = path.write_text('{"solution": "4"}\\n{"solution": "5"}\\n')
-    >>> read_rows([path], most=1)
-    [{'solution': '4'}]
-    """
-    try:
-        rows = list(islice(_records(paths), most))
-    except StorageError as error:
-        raise InputError(str(error)) from error
-    if not rows:
-        raise InputError(f"there is no row in {', '.join(map(str, paths))}")
-    return rows
-
-
-def _records(paths: Sequence[str | PathLike[str]]) -> Iterator[dict[str, Any]]:
-    for number, file in enumerate(find_inputs(paths)):
-        for block in blocks_of(file, number):
-            if not isinstance(block.records, list):
-                yield from python_rows(pa.Table.from_batches([block.records]))
-                continue
-            for record, line in zip(block.records, block.numbers, strict=True):
-                row = parsed(record)
-                if isinstance(row, UnreadableRecord):
-                    raise InputError(f"{file.name}, line {line}: {row.reason}")
-                yield row

@@ -70,8 +70,8 @@ class Extent(NamedTuple):
     """A piece of a file that can be read without what precedes it.
 
     file: the index of the input
-    start, end: bytes of a file of lines, of which those lines are meant that begin there; row
-        groups of a Parquet file. None: all of it
+    start, end: in a file of lines, offsets in bytes: the lines that begin between them are meant.
+        In a Parquet file, indices of row groups. An `end` of None is the end of the file
     """
 
     file: int
@@ -81,9 +81,10 @@ class Extent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """Lines of a file that another process reads by itself: from one byte to another.
+    """Lines of a file that another process reads by itself.
 
-    count: how many of them are not blank
+    start, end: offsets in bytes
+    count: how many of the lines are not blank
     """
 
     path: str
@@ -92,7 +93,7 @@ class Unread:
     count: int
 
     def records(self, wanted: int) -> list[Record]:
-        """The first lines that are not blank; raises if the file is not as it was."""
+        """The first lines that are not blank; raises StoppedError if the file was changed."""
         lines = read_bytes(self.path, self.start, self.end - self.start).split(b"\n")
         records: list[Record] = [line for line in lines if line and not line.isspace()]
         if len(records) != self.count:
@@ -108,12 +109,12 @@ class Block:
 
     file: the index of the input
     numbers: each record's line, or its row in a file without lines
-    records: a list; an Arrow batch; once packed for another process, the bytes of that batch, or
-        where in the file they are; or the columns of a table in memory, of which each record is
-        made where it is scored
-    read: how many bytes of the file had been read when the block had been read
-    path: of a file of lines that any process can read from the middle; "" for another
-    starts: in such a file, the byte at which each record begins, and the one after the last
+    records: a list; an Arrow batch; or the columns of a table in memory, whose records are made
+        where they are scored. Once packed for another process, a batch is bytes, and a list of
+        lines may be where in the file they are
+    read: how many bytes of the file had been read after this block
+    path: that of a file of lines which any process can read from the middle; "" for other files
+    starts: in such a file, the offset of each record, and the end of the last one
 
     >>> len(Block(0, [1, 3], [b'{"solution": "4"}', b'{"solution": "5"}'], 40).cut(1, 2))
     1
@@ -130,7 +131,7 @@ class Block:
         return len(self.numbers)
 
     def cut(self, start: int, end: int) -> "Block":
-        """The records from one index to another; the first ones, of those that are not read."""
+        """The records from one index to another; those that are not read yet, from the first on."""
         records: Any
         if isinstance(self.records, list):
             records = self.records[start:end]
@@ -155,7 +156,7 @@ class Block:
         return [cast("pa.RecordBatch", self.records).nbytes // len(self)] * len(self)
 
     def further(self, lines: int) -> "Block":
-        """The same, with so many lines before it."""
+        """The same block, with its numbers moved on by so many lines."""
         if not lines:
             return self
         numbers = self.numbers
@@ -165,11 +166,11 @@ class Block:
         return replace(self, numbers=moved)
 
     def emptied(self) -> "Block":
-        """The same without its records, for a note of where they are."""
+        """The same block without its records."""
         return replace(self, records=[], path="", starts=())
 
     def goes_on_with(self, other: "Block") -> bool:
-        """Whether another block follows it in a file of lines."""
+        """Whether another block follows directly in the same file of lines."""
         return bool(self.path) and self.path == other.path and self.starts[-1] == other.starts[0]
 
     def joined(self, other: "Block") -> "Block":
@@ -181,9 +182,9 @@ class Block:
         return replace(other, numbers=numbers, records=[], starts=starts)
 
     def packed(self, to_read: bool) -> "Block":
-        """The same, ready to be pickled; a slice would be pickled with the whole batch.
+        """The same block, ready to be pickled: a slice would be pickled with its whole batch.
 
-        to_read: whether the other process is to read a file of lines by itself
+        to_read: whether the other process reads a file of lines by itself
         """
         if self.path and to_read:
             unread = Unread(self.path, self.starts[0], self.starts[-1], len(self))
@@ -237,7 +238,7 @@ def parsed(record: Record) -> dict[str, Any] | UnreadableRecord:
 
 
 def _parsed_by_python(record: bytes) -> dict[str, Any] | UnreadableRecord:
-    """The same, for what Python alone reads (`NaN`, half a surrogate pair), and for complaints."""
+    """The same, for what only Python reads (`NaN`, half a surrogate pair), and for its errors."""
     try:
         value = json.loads(record)
     except json.JSONDecodeError as error:
@@ -268,14 +269,15 @@ def start_of(record: bytes | dict[str, Any] | UnreadableRecord) -> str:
 
 
 def is_listed(value: Any) -> bool | None:
-    """Whether a value is a list of completions, not one; None if it is null or empty.
+    """Whether a value is a list of completions, not one; None if it is null or holds nothing else.
 
     >>> is_listed(["4", "5"]), is_listed([{"role": "assistant", "content": "4"}]), is_listed([])
     (True, False, None)
     """
-    if value is None or value == []:
-        return None
-    return isinstance(value, list) and isinstance(value[0], str | list)
+    if not isinstance(value, list):
+        return None if value is None else False
+    first = next((one for one in value if one is not None), None)
+    return None if first is None else isinstance(first, str | list)
 
 
 def is_completion(value: Any) -> bool:

@@ -27,7 +27,7 @@ from plaudit.scoring._summary import IN_PART, LATEX, Progress
 from plaudit.scoring._tables import Table, table_of
 
 REJECTED = "rejected"  # the status of a row that cannot be scored
-HERE = 1024  # up to so many rows, to start workers takes longer than to score
+HERE = 1024  # rows: for up to so many, starting workers takes longer than scoring
 NAME = "the table"
 
 _HEAD = 2000  # rows that decide what the columns hold
@@ -44,23 +44,25 @@ def score(
     progress: TextIO | None = None,
     **columns: str,
 ) -> Any:
-    """Score the rows of a table, and give the same kind of table, with the scores as columns.
+    """Score the rows of a table, and return the same kind of table with the scores as columns.
 
-    The columns that it adds are one for each reward, `total`, `status` and `why`. A row that cannot
-    be scored has the status "rejected", no values, and the reason as its `why`; a warning counts
-    them. Where a row holds a list of completions, each of them gets a row of its own.
+    It adds a column for each reward, and `total`, `status` and `why`. A row that cannot be scored
+    has the status "rejected", no values, and the reason as its `why`; a warning says how many there
+    are. Where a row holds a list of completions, each completion gets a row of its own.
 
     table: a pandas or polars DataFrame, an Arrow table, a Hugging Face Dataset, a list of dicts or
         a dict of lists
     recipe: a Recipe, the name of a preset, a TOML file, a reward (a function, or its name), or a
         list of rewards
-    workers: how many processes; default: one per core, and none for up to 1,024 rows, which are
-        scored in this process
-    strict: raise RejectedRowError at the first row that cannot be scored; default: go on without it
+    workers: how many processes to use, such as 8; default: one per core, and none for up to 1,024
+        rows, which are scored in this process
+    strict: whether to raise RejectedRowError at the first row that cannot be scored; default: score
+        the other rows
     progress: where to show progress, such as sys.stderr; default: nowhere
-    columns: which column an argument of a reward is read from, solution="gold"; `completions` is
-        the column that the model wrote. Default: those of the recipe, else those that have the
-        argument's name, else a guess, of which a warning tells
+    columns: the column that an argument of the rewards is read from, such as solution="gold";
+        completions="response" is the column with what the model wrote. Default: the recipe's
+        choice, else the column that has the argument's name, else a guess, with a warning that
+        names it
 
     >>> rows = [{"completion": r"So it is \\boxed{4}.", "gold": 4}]
     >>> for row in score(rows, "trl-math", solution="gold"):
@@ -97,7 +99,7 @@ def _check_column_names(columns: Mapping[str, Any]) -> None:
 
 
 def _empty(recipe: Recipe, given: Table) -> dict[str, list[Any]]:
-    """The columns that a table without rows gets; it is checked too, if it has any columns."""
+    """The columns to add to a table without rows; if it has columns, they are checked."""
     if given.names:
         _check(recipe.with_guessed_columns(given.names)[0], given)
     check_names(given.names, recipe, SCORES)
@@ -142,7 +144,7 @@ def _tell_guesses(plan: Plan) -> None:
         told = ", ".join(f"{argument}: column {name}" for argument, name in plan.guessed.items())
         say = ", ".join(f"{argument}={name!r}" for argument, name in plan.guessed.items())
         warnings.warn(
-            f"columns were guessed by their names: {told}. To be sure, say "
+            f"columns were guessed by their names: {told}. To choose them yourself, call "
             f"plaudit.score(table, recipe, {say})",
             UserWarning,
             stacklevel=3,
@@ -232,7 +234,7 @@ class _Run:
         return [row_ids[place] for place in order], added
 
     def _rows(self, row_ids: Sequence[int]) -> Table:
-        """The rows of the input; those that hold lists of completions, once for each of them."""
+        """The rows of the input; a row with a list of completions, once for each completion."""
         if not self._plan.listed:
             return self._given
         starts = list(accumulate(self._counts[:-1], initial=0))
@@ -260,12 +262,12 @@ class _Run:
 
 
 def _entry(value: Any, item: int) -> Any:
-    """An entry of a list; None where a row that is rejected has none."""
+    """An entry of a list; None for a rejected row that has no such entry."""
     return value[item] if isinstance(value, list) and item < len(value) else None
 
 
 def _is_here(plan: Plan, rows: int, workers: int | None) -> bool:
-    """Whether to score in this process: few rows, or what no other process can import."""
+    """Whether to score in this process: for few rows, or a reward that no other can import."""
     alone = [one for one in plan.recipe.components if not _can_be_sent(one)]
     if alone and workers is not None:
         raise InputError(

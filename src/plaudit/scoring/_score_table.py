@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
@@ -56,22 +57,25 @@ def score_table(
     The same call resumes a run that was stopped, and the folder ends up with the same bytes.
 
     inputs: a file or a folder, or several, which together are one table; also in the storage of a
-        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset of the Hub
+        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset on the Hub
     recipe: a Recipe, the name of a preset, a TOML file, a reward or a list of rewards
     out: the folder to write, a path or a URL such as s3://bucket/scored
     engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
-    workers: how many processes or tasks at once; default: one per core, and on Ray two per core
+    workers: how many processes or tasks at once, such as 8; default: one per core, and on Ray two
+        per core
     ray_address: the cluster, such as "auto" or "ray://head:10001"; default: the environment
         variable RAY_ADDRESS, or a new cluster on this machine
-    completions: the column that the model wrote; default: `completion` or `completions`
-    group: rows with the same value in this column are answers to one prompt; default: the
-        completions of one list, else `prompt`, `problem` or `question`
-    columns: which column an argument of a reward is read from, such as {"solution": "answer"};
-        default: the one of that name, else a guess by the names of the columns, which `progress`
-        is told of
-    strict: raise RejectedRowError at the first row that is rejected; default: go on without it
-    overwrite: remove an earlier run from the folder; default: resume it, or raise if it differs
-    limit: score only so many rows of the input; default: all
+    completions: the column with what the model wrote; default: `completion` or `completions`, else
+        a guess by the names of the columns
+    group: the column whose value is the same for all answers to one prompt, such as "prompt_id";
+        default: the completions of one list are a group, else `prompt`, `problem` or `question`
+    columns: the column that an argument of the rewards is read from, {"solution": "answer"};
+        default: the one of that name, else a guess, which is printed to `progress`
+    strict: whether to raise RejectedRowError at the first row that is rejected; default: score the
+        other rows
+    overwrite: whether to remove an earlier run from the folder; default: resume it, or raise
+        InputError if it is a different run
+    limit: how many rows of the input to score, from the first on, such as 100; default: all
     progress: where to show progress, such as sys.stderr; default: nowhere
 
     >>> import tempfile
@@ -95,7 +99,7 @@ def score_table(
         manifest = _manifest(files, plan, limit)
         warn_of_untested_version()  # here, and not in each of the workers
         with OutputFolder(folder_path, manifest, overwrite) as folder:
-            was_finished = folder.is_finished
+            was_finished, rows_before = folder.is_finished, 0
             if not was_finished:
                 url = folder_path if isinstance(folder_path, str) else ""
                 plan = replace(plan, inputs=tuple(files), out=url)
@@ -103,7 +107,8 @@ def score_table(
                 chunks = (chunks_on_ray if is_ray else chunks_of)(files, plan, limit)
                 run = _Run(folder, chunks, plan, strict, progress)
                 folder.finish(run.parts(engine, workers, ray_address))
-            return folder.summary(time.monotonic() - start, was_finished)
+                rows_before = run.rows_before
+            return folder.summary(time.monotonic() - start, was_finished, rows_before)
 
 
 def _folder_path(out: str) -> Path | str:
@@ -119,7 +124,7 @@ def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
 
 @contextmanager
 def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
-    """Raise StoppedError when memory, descriptors or the like run out; `hint` is what to do then.
+    """Raise StoppedError if memory, descriptors or the like run out; `hint` says what to do then.
 
     >>> with stopping_on_system_errors("Try again."):
     ...     raise MemoryError
@@ -149,14 +154,20 @@ def _check(engine: str, workers: int | None, limit: int | None, ray_address: str
 
 
 def check_numbers(**numbers: int | None) -> None:
-    """Raise where an option is less than 1."""
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
     for name, value in numbers.items():
-        if value is not None and value < 1:
+        if value is None:
+            continue
+        if not isinstance(value, Integral):
+            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
+        if value < 1:
             raise InputError(f"{name} must be 1 or more, got {value}")
 
 
 def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """The recipe with further columns, argument -> column; raises InputError where none takes one.
+    """The recipe with further columns, argument -> column.
+
+    Raises InputError for an argument that none of its rewards takes.
 
     >>> from plaudit.recipes import load
     >>> with_columns(load("trl-math"), {"solution": "answer"}).needs()
@@ -214,6 +225,7 @@ class _Run:
         self._progress = Progress(None, 0)
         self._chunks = chunks
         self._first_parts = FirstParts()
+        self.rows_before = 0  # of the parts that were there already
         self._parts = 0
         self._read: dict[int, int] = {}
         self._first_rejected: Rejected | None = None
@@ -245,6 +257,7 @@ class _Run:
                 counts = self._folder.part_counts(chunk.number)
                 self._first_parts.found(chunk.number)
                 self._progress.found(counts, chunk.read)
+                self.rows_before += counts["rows"]
                 self._remember_rejected([Rejected(**row) for row in counts["rejected"][:1]])
             else:
                 self._read[chunk.number] = chunk.read
@@ -317,7 +330,9 @@ class FirstParts:
     def check(self) -> None:
         """At the end of a run, raise StoppedError if every row of its first parts failed."""
         if failure := next(filter(None, self._failures()), None):
+            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
             raise StoppedError(
-                "every row fails with the same error, for example\n"
+                f"{which} fails with the same error, for example\n"
                 f"{failure.description}\n{RETRY_HINT}"
             )

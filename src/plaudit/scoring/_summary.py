@@ -25,8 +25,9 @@ class ScoreSummary:
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the mean
     seconds: how long this call took; a resumed run does not count the time of earlier calls
-    golds_in_part: how many rows have a gold of which only a part was read
+    golds_in_part: how many rows have a gold that was read only in part
     was_finished: whether the run had finished before this call, which then scored nothing
+    rows_before: how many of the rows earlier calls had scored, if this call resumed a run
 
     >>> summary = ScoreSummary(
     ...     Path("scored"), 1200, 3, 2, {"timeout": 10, "no_answer": 390, "scored": 800},
@@ -50,6 +51,7 @@ class ScoreSummary:
     seconds: float
     golds_in_part: int = 0
     was_finished: bool = False
+    rows_before: int = 0
 
     def __str__(self) -> str:
         wide = max(len(name) for name in [*self.values, "status"])
@@ -95,13 +97,14 @@ FIRST, EVERY = 5.0, 10.0  # seconds to the first line, and between lines, where 
 class Progress:
     """A bar in a terminal, else a line every 10 seconds.
 
-    The time left is reckoned from how long the workers took for what they have scored: they score
-    one part each at a time. So it does not count how long they took to start.
+    The time left is estimated from the seconds that the workers spent on the parts so far, each
+    worker on one part at a time. So the time that they took to start does not count.
 
+    out: where to show it, such as sys.stderr; None: nowhere
     total: the input's size, in bytes or rows
-    workers: how many score at once; None: unknown, so that the time left is reckoned from how much
-        was scored in the time since the first of them began
-    bad: what to call the rows that are counted beside all rows
+    workers: how many score at once. None: unknown, so the time left is estimated from the time
+        since the first of them began
+    bad: what to call the rows that are counted separately, such as those that were rejected
 
     >>> import sys
     >>> progress = Progress(sys.stdout, 100)

@@ -3,7 +3,7 @@
     pandas.DataFrame, polars.DataFrame, pyarrow.Table, datasets.Dataset,
     [{"completion": "4", "solution": "4"}, …], {"completion": ["4", …], "solution": ["4", …]}
 
-None of these packages is imported here unless the caller has imported it.
+pandas, polars and datasets are not imported here: a caller who passes their tables has done so.
 """
 
 import sys
@@ -79,7 +79,7 @@ pandas.read_json('rollouts.jsonl', lines=True)
 
 
 def _instead(given: Any) -> str:
-    """What to pass in place of something that is no table."""
+    """The error for something that is not a table: what to pass instead."""
     if isinstance(given, str | Path):
         name = repr(str(given))
         return (
@@ -220,7 +220,7 @@ class _Dataset:
 
 
 class _Dicts:
-    """A list of dictionaries, of which some may lack a column."""
+    """A list of dictionaries; some of them may lack a column."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
         for place, row in enumerate(rows):

@@ -1,4 +1,4 @@
-"""A TOML file in, and out comes a model that stock TRL trained with a recipe.
+"""A TOML file in; a model out, which unmodified TRL trained with a recipe.
 
     model = "Qwen/Qwen2.5-0.5B-Instruct"
     data = "train.jsonl"
@@ -9,8 +9,8 @@
     learning_rate = 1e-6
     max_steps = 500
 
-`plaudit train RUN.toml` prints each component in each step, records every batch in `output/record`,
-and goes on from its last checkpoint when it is called again.
+`plaudit train RUN.toml` prints the mean of each component in each step, records every batch in
+`output/record`, and continues from its last checkpoint when it is called again.
 """
 
 from plaudit.train._command import add_arguments, run

@@ -1,4 +1,4 @@
-"""What a run says of its data in, and out come the rows that TRL trains with."""
+"""The data and the prompts of a run in; the dataset that TRL trains on out."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -16,11 +16,11 @@ _SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".gz", ".z
 def dataset_of(run: Run) -> Any:
     """The `datasets.Dataset` of a run, with a column `prompt`."""
     datasets = import_module("datasets")
-    is_file = _is_file(run.data)
-    table = run.data if is_file else datasets.load_dataset(run.data, split="train")
+    is_table = _is_table(run.data)
+    table = run.data if is_table else datasets.load_dataset(run.data, split="train")
     if run.prompts:
         rows = _made(table, run.prompts)
-    elif is_file:
+    elif is_table:
         rows = _records(run.data)
     else:
         return _checked(table, run)
@@ -29,17 +29,19 @@ def dataset_of(run: Run) -> Any:
     return _with_images(_checked(datasets.Dataset.from_list(rows), run), datasets)
 
 
-def _is_file(data: str) -> bool:
-    """Whether a name is that of a file or a folder; else it is one of the Hub's."""
-    if not Path(data).exists() and Path(data).suffix in _SUFFIXES:
+def _is_table(data: str) -> bool:
+    """Whether a name is that of a file, a folder or a URL; else it is one of the Hub's."""
+    if "://" in data or Path(data).exists():
+        return True
+    if Path(data).suffix in _SUFFIXES:
         raise ValueError(f"there is no {data}")
-    return Path(data).exists()
+    return False
 
 
 def _records(data: str) -> list[dict[str, Any]]:
     from plaudit.scoring import read_rows  # needs pyarrow
 
-    return read_rows([Path(data)])
+    return read_rows([data])
 
 
 def _made(table: Any, prompts: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""What TRL logs in a step in, and out comes a line for a person: each component, and how long."""
+"""What TRL logs in a step in; a line for a person out: each component's mean, and the time left."""
 
 import sys
 import time
@@ -45,7 +45,7 @@ class Progress:
         self._last = (0, time.perf_counter())
 
     def log(self, logs: Mapping[str, Any], step: int, steps: int) -> None:
-        """Print the line of a step; what has no reward in it is not of a step."""
+        """Print the line of a step; logs without a reward are not those of a step."""
         if "reward" not in logs:
             return
         now = time.perf_counter()

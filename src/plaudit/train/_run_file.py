@@ -1,4 +1,4 @@
-"""A TOML file in, and out comes what to train, with what, and where the results go."""
+"""A TOML file in; a `Run` out: what to train, with what, and where the results go."""
 
 import tomllib
 from collections.abc import Mapping
@@ -20,21 +20,23 @@ TEMPLATES = {
 _TEXTS = ("model", "data", "recipe", "output")
 _TABLES = ("prompts", "trainer")
 _KEYS = (*_TEXTS, "algorithm", *_TABLES)
-# What may be changed between two parts of a run: how long it goes on, and what it tells.
+# What may differ when a run is continued: how long it trains, and what it logs and saves.
 _FREE = ("max_steps", "num_train_epochs", "logging_steps", "save_steps", "save_total_limit")
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a file says of a run.
+    """What to train, as a TOML file describes it.
 
     model: a folder, or a name on the Hugging Face Hub
     data: a table that `plaudit score` reads, or the name of a dataset on the Hub
     recipe: a preset's name, or the path of a TOML file
     output: the folder of the checkpoints, of the final model and of the record
     algorithm: "grpo" or "rloo"
-    prompts: how prompts are made of the table's rows; empty where it has a column `prompt`
-    trainer: arguments of TRL's `GRPOConfig` or `RLOOConfig`
+    prompts: how prompts are made of the table's rows, such as {"template": "canoe"}; default: the
+        table has a column `prompt`
+    trainer: arguments of TRL's `GRPOConfig` or `RLOOConfig`, such as {"max_steps": 500}; default:
+        TRL's own, but a log line for each step and a checkpoint every 50
 
     >>> Run("Qwen/Qwen2.5-0.5B-Instruct", "train.jsonl", "trl-math", Path("runs/1")).algorithm
     'grpo'
@@ -49,7 +51,7 @@ class Run:
     trainer: Mapping[str, Any] = field(default_factory=dict)
 
     def lasting(self) -> dict[str, Any]:
-        """What must be the same when a run goes on from a checkpoint.
+        """What must be the same when a run is continued from a checkpoint.
 
         >>> run = Run("m", "d", "trl-math", Path("o"), trainer={"max_steps": 9, "beta": 0.1})
         >>> run.lasting()["trainer"]
@@ -73,7 +75,7 @@ def read_run(path: str | PathLike[str]) -> Run:
     """
     file = Path(path)
     try:
-        table = tomllib.loads(file.read_text("utf-8"))
+        table = tomllib.loads(file.read_text("utf-8-sig"))  # editors on Windows add a mark
         return _run(table, file.parent)
     except OSError as error:
         raise ValueError(f"cannot read {file}: {error.strerror}") from error
@@ -84,9 +86,10 @@ def read_run(path: str | PathLike[str]) -> Run:
 def _run(table: Mapping[str, Any], folder: Path) -> Run:
     _check_keys(table, _KEYS, "")
     for name in _TEXTS:
-        if not isinstance(table.get(name), str) or not table[name]:
-            got = f", got {table[name]!r:.80}" if name in table else ""
-            raise ValueError(f'say {name} = "…"{got}')
+        if name not in table:
+            raise ValueError(f'{name} is missing: add {name} = "…"')
+        if not isinstance(table[name], str) or not table[name]:
+            raise ValueError(f"{name} must be text, got {table[name]!r:.80}")
     for name in _TABLES:
         if not isinstance(table.get(name, {}), dict):
             raise ValueError(f"[{name}] must be a table, got {table[name]!r:.80}")
@@ -118,7 +121,7 @@ def _check_prompts(prompts: Mapping[str, Any]) -> None:
     if not prompts:
         return
     template = prompts.get("template")
-    if template not in TEMPLATES:
+    if not isinstance(template, str) or template not in TEMPLATES:
         known = ", ".join(TEMPLATES)
         raise ValueError(f"[prompts] template must be one of {known}, got {template!r:.80}")
     _check_keys(prompts, ("template", *TEMPLATES[template]), "[prompts] ")

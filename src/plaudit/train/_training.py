@@ -1,4 +1,4 @@
-"""A run in, and out comes the trained model, in the run's folder."""
+"""A run in; the trained model out, in the run's folder."""
 
 from dataclasses import fields
 from difflib import get_close_matches
@@ -22,11 +22,13 @@ _DEFAULTS = {"logging_steps": 1, "report_to": "none", "disable_tqdm": True, "sav
 
 
 def train(run: Run, overwrite: bool = False) -> Path:
-    """Train as a run says, from its last checkpoint on if there is one.
+    """Train a model, from the last checkpoint of the run if there is one.
 
-    overwrite: remove what an earlier call wrote to the run's folder, and start anew
+    Returns the folder of the final model. Every batch is recorded in the folder `record` beside it.
 
-    Gives the folder of the final model. Every batch is recorded in the folder `record` beside it.
+    run: what to train, see `read_run`
+    overwrite: whether to remove what an earlier call wrote to the run's folder, and start over;
+        default: continue that run, or raise ValueError if its settings differ
 
     >>> train(Run("Qwen/Qwen2.5-0.5B-Instruct", "train.jsonl", "trl-math", Path("runs/1")))
     ... # doctest: +SKIP

@@ -1,13 +1,15 @@
-"""What a trainer passes in, and out comes what it expects of a recipe: one small module a trainer.
+"""What a trainer passes to a reward in; the rewards of a recipe out, in the trainer's own format.
+
+There is one small module for each trainer:
 
     reward.custom_reward_function.path=pkg://plaudit.trainers.verl        # verl
     --custom-rm-path plaudit.trainers.slime.custom_rm                     # slime
 
-Which recipe: an argument `recipe` where the trainer passes arguments to a reward, else the
-environment variable PLAUDIT_RECIPE; a preset's name, or the path of a TOML file.
+The recipe is the argument `recipe`, if the trainer passes arguments to a reward, else the one that
+the environment variable PLAUDIT_RECIPE names: a preset, or the path of a TOML file.
 
-Where a trainer has a protocol for remote rewards, its module has `batch_of(body)`, from a request
-to what a recipe scores, and `reply_of(scores, body)`, from what came of that to the answer.
+If a trainer has a protocol for remote rewards, its module has `batch_of(body)`, which makes a batch
+for the recipe out of a request, and `reply_of(scores, body)`, which makes the reply.
 """
 
 from plaudit.golds import gold_of

@@ -1,4 +1,4 @@
-"""The body of a request, as JSON gave it -> its entries, or a complaint for a person."""
+"""The body of a request, decoded from JSON, in; its entries, or an error that names one, out."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,4 +1,7 @@
-"""Which recipe a trainer's rewards come from, and workers that are there before it is asked."""
+"""An argument or the environment in, the recipe that a trainer's rewards come from out.
+
+The judge's workers are started with it, so that the first batch does not wait for them.
+"""
 
 import contextlib
 import os
@@ -16,10 +19,12 @@ AnyRecipe = Recipe | str | PathLike[str] | None
 def chosen(recipe: AnyRecipe = None) -> Recipe:
     """The recipe that is given, or the one that the environment variable PLAUDIT_RECIPE names.
 
-    A name is a preset or the path of a TOML file; a process reads each once. There is no recipe
-    to fall back on: a wrong one would be a training run with wrong rewards. With the first one of
-    a process, the judge's workers start in the background. What the recipe scores is recorded where
-    PLAUDIT_RECORD names a folder.
+    Raises ValueError if there is neither: a default would be a training run with wrong rewards.
+    The first call in a process starts the judge's workers in the background. What the recipe scores
+    is recorded if PLAUDIT_RECORD names a folder.
+
+    recipe: a Recipe, the name of a preset such as "trl-math", or the path of a TOML file, which a
+        process reads only once; default: the recipe that PLAUDIT_RECIPE names
 
     >>> chosen("trl-math").name
     'trl-math'
@@ -44,10 +49,10 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
 
 
 def warm_up_if_chosen() -> None:
-    """Start the judge's workers, in a process in which PLAUDIT_RECIPE says that rewards are wanted.
+    """Start the judge's workers in the background, if PLAUDIT_RECIPE names a recipe.
 
-    For an adapter that a trainer imports in the process that calls it, long before the first step.
-    It never fails: what is wrong is told by the first call.
+    Adapters call it when they are imported, long before the first step. It never raises: the first
+    call of a reward says what is wrong.
 
     >>> warm_up_if_chosen()
     """

@@ -1,6 +1,6 @@
-"""What a trainer hands over -> a batch for a recipe; the one place that knows how trainers differ.
+"""Responses, golds and fields as trainers pass them in; the columns of a batch out.
 
-A response ends with the tokens that ended it, stands behind its prompt, or both:
+A response may end with special tokens, may begin with its prompt, or both:
 
     "<|im_start|>user\\nWhat is 2 + 2?<|im_end|>\\n<|im_start|>assistant\\n4<|im_end|>\\n"  -> "4"
 
@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from plaudit.columns import kind_of
 from plaudit.declarations import HOOKS
 from plaudit.golds import GOLD_KEYS, Gold, gold_of
 from plaudit.recipes import Recipe, RowScore
@@ -40,7 +41,7 @@ class Batch:
         return await recipe.score_async(self.completions, **self.columns)
 
 
-# What may end a response: the ends of a turn or a text, and what fills up a batch behind them.
+# Special tokens at the end of a response: those that end a turn or a text, and padding.
 ENDS = (
     "<|im_end|>",
     "<|endoftext|>",
@@ -66,22 +67,32 @@ ENDS = (
 STARTS = ("<s>", "<bos>", "<|begin_of_text|>", "<｜begin▁of▁sentence｜>", "<|startoftext|>")
 
 
-def response_of(text: str, prompt: object = None) -> str:
+def response_of(text: str, prompt: object = None, row: int = 0) -> str:
     """What the model wrote: without the prompt in front, and without special tokens at the end.
 
-    A prompt is cut off where the text starts with it. Whitespace may differ, since decoding what
-    was encoded changes it; the text may begin with a token that starts every text; and a prompt
-    that was too long may have lost its beginning, if half of it is there. Where none of that is
-    so, nothing is cut. What is not text is not a prompt to look for.
+    A prompt is cut off if the text starts with it. Whitespace may differ, since encoding and
+    decoding change it; a token that starts every text, such as <s>, may precede it; and a prompt
+    that was too long may have lost its beginning, as long as half of it is left. Otherwise nothing
+    is cut off. A prompt that is not text, such as a list of messages, is ignored.
 
-    Of what stands at the end, special tokens go, and whitespace between and behind them; text in
-    the middle never changes, and without special tokens nothing does.
+    At the end, special tokens are removed, with the whitespace between and after them. Text in the
+    middle never changes, and without special tokens nothing does.
+
+    text: what the trainer decoded, such as "It is 4.<|im_end|>"
+    prompt: the text that may precede the response. Default: none does
+    row: the index of the response in its batch, named in errors
 
     >>> response_of("It is 4.<|im_end|>\\n<|endoftext|><|endoftext|>")
     'It is 4.'
     >>> response_of("<s> What is 2 + 2?\\nIt is 4.</s>", prompt="What is 2 + 2?")
     '\\nIt is 4.'
+    >>> response_of(None, row=3)
+    Traceback (most recent call last):
+    ...
+    TypeError: response 3 must be text, got NoneType: None
     """
+    if not isinstance(text, str):
+        raise TypeError(f"response {row} must be text, got {kind_of(text)}")
     start = _prompt_end(text, prompt) if isinstance(prompt, str) else 0
     return text[start : _tokens_start(text, start)]
 
@@ -131,10 +142,22 @@ def _overlap(ending: str, beginning: str) -> int:
     return known
 
 
-def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
-    """The columns of what stands beside each row; None where a row has no such entry.
+def responses_of(texts: Sequence[Any], prompts: Sequence[object] | None = None) -> list[str]:
+    """What the model wrote in each row: see `response_of`.
 
-    What is not a dict has no columns. Names that mean something else to a recipe are left out.
+    >>> responses_of(["4</s>", "5"])
+    ['4', '5']
+    """
+    before = [None] * len(texts) if prompts is None else prompts
+    pairs = zip(texts, before, strict=True)
+    return [response_of(text, prompt, row) for row, (text, prompt) in enumerate(pairs)]
+
+
+def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
+    """The columns that the fields of each row make; None for a field that a row does not have.
+
+    Rows that are not dicts have no fields. Names that a recipe gives another meaning, such as
+    `completions`, are left out.
 
     >>> columns_of([{"problem": "2 + 2"}, {"level": 3}, None])
     {'problem': ['2 + 2', None, None], 'level': [None, 3, None]}
@@ -155,7 +178,7 @@ def golds_of(labels: Sequence[Any]) -> list[Gold]:
 
 
 def gold_in(fields: Mapping[str, Any], row: int = 0) -> Gold:
-    """The gold among the fields of a dataset's row: under the first of GOLD_KEYS that there is.
+    """The gold among the fields of a dataset's row: that of the first of GOLD_KEYS that it has.
 
     >>> gold_in({"question": "2 + 2?", "answer": "4"}), gold_in({"question": "2 + 2?"})
     ('4', None)
@@ -164,11 +187,13 @@ def gold_in(fields: Mapping[str, Any], row: int = 0) -> Gold:
 
 
 def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
-    """Each component's value by its name, how many of them skipped the row, and what went wrong.
+    """The metrics of a row: each component's value, how many skipped the row, and its status.
 
-    Most trainers take nothing but numbers, so a component that skipped the row is 0.0 here: what
-    it adds to the total. For the same reason the status is five numbers: 1.0 is the row's, and
-    all are 0.0 where it was scored. `taken` are names that the trainer gives a meaning of its own.
+    Most trainers take only numbers. So a component that skipped the row is 0.0, which is what it
+    adds to the total; and the status is five numbers, of which one is 1.0, or none if the row was
+    scored. Raises ValueError for a component that has the name of another metric.
+
+    taken: names that the trainer gives a meaning of its own, which no component may have
 
     >>> from plaudit.recipes import load
     >>> metrics_of(load("trl-reasoning")(["<think>…</think> 4"], solution=[None])[0])
@@ -190,7 +215,7 @@ def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
 
 
 def total_of(row: RowScore) -> float:
-    """The total, for a trainer that takes nothing but numbers: 0.0 where every component skipped.
+    """The total, for a trainer that takes only numbers: 0.0 if every component skipped the row.
 
     >>> total_of(RowScore(None, {}))
     0.0

@@ -19,10 +19,15 @@ def reward_fn(
     recipe: AnyRecipe = None,
     **data: Any,
 ) -> float:
-    r"""The total of one response; `data` holds the fields of the dataset's row.
+    r"""The total of one response.
 
-    The gold is under one of the names that datasets give it, such as `answer` or `solution`.
-    Every field is a column for the recipe.
+    prompt: what the model was asked, which is the column `prompts`
+    completions: what the model wrote; special tokens at its end are removed
+    prompt_ids: ignored
+    completion_ids: the token ids of the response, which are a column for the recipe
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
+    data: the fields of the dataset's row, which are columns for the recipe. The gold has one of the
+        usual names, such as `answer` or `solution`
 
     >>> reward_fn("2 + 2?", r"\boxed{4}<|im_end|>", [1], [2], answer="4", recipe="trl-math")
     1.0

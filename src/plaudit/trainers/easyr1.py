@@ -3,8 +3,8 @@ r"""EasyR1: a reward file.
     worker.reward.reward_function=/path/to/plaudit/trainers/easyr1.py:compute_score
     worker.reward.reward_function_kwargs='{"recipe": "trl-math"}'
 
-`python -c "import plaudit.trainers.easyr1 as m; print(m.__file__)"` prints the path; or a file of
-one's own imports the three names of this one.
+`python -c "import plaudit.trainers.easyr1 as m; print(m.__file__)"` prints the path. A file of your
+own works as well, if it imports `compute_score`, `REWARD_NAME` and `REWARD_TYPE` from this one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from plaudit.trainers._rows import (
     Batch,
     columns_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
@@ -32,9 +32,9 @@ def compute_score(
 ) -> list[dict[str, float]] | dict[str, float]:
     r"""The total as `overall`, and each component by its name, for each input.
 
-    An input holds `response` and `ground_truth`; whatever else it holds is a column for the
-    recipe. A single input, as older configurations with `reward_type=sequential` pass it, gives a
-    single result.
+    reward_inputs: dicts with `response` and `ground_truth`, whose other entries are columns for the
+        recipe; or a single one, as `reward_type=sequential` passes it, which gives a single result
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
 
     >>> inputs = [{"response": r"\boxed{4}<|im_end|>", "response_length": 3, "ground_truth": "4"}]
     >>> result = compute_score(inputs, recipe="trl-math")[0]
@@ -48,10 +48,10 @@ def compute_score(
 
 def _results(inputs: Sequence[Input], recipe: AnyRecipe) -> list[dict[str, float]]:
     columns = columns_of(inputs)
-    responses = columns.pop("response", [])
+    responses = columns.pop("response", [None] * len(inputs))
     golds = columns.pop("ground_truth", [None] * len(inputs))
     columns["solution"] = [gold_of(gold, row) for row, gold in enumerate(golds)]
-    batch = Batch([response_of(text) for text in responses], columns)
+    batch = Batch(responses_of(responses), columns)
     return [_result(row) for row in batch.scores(chosen(recipe))]
 
 

@@ -21,10 +21,13 @@ PREFIX = "plaudit_"
 
 
 def register(recipe: AnyRecipe = None, *, asynchronous: bool = False) -> list[str]:
-    """Register a class for each component of a recipe, and give the names for `--reward_funcs`.
+    """Register a class for each component of a recipe, and return the names for `--reward_funcs`.
 
-    Each is called `plaudit_` and the component's name, so that it is none of ms-swift's own, in
-    `orms` and in the metrics. Asynchronous ones run side by side on ms-swift's event loop.
+    A name is `plaudit_` and the component's name, so that it differs from ms-swift's own rewards.
+
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
+    asynchronous: whether the components run concurrently on ms-swift's event loop; default: one
+        after the other
 
     >>> register("trl-math")  # doctest: +SKIP
     ['plaudit_accuracy_reward']

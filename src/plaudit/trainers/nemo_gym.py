@@ -9,7 +9,8 @@ the fields of the dataset's row. What comes back is the request with the reward:
      "expected_answer": "4"}
     {…, "reward": 1.0, "reward_components": {"accuracy_reward": 1.0}, "mask_sample": false, …}
 
-NeMo-RL refuses a reply whose components do not sum up to the reward, so each is what it adds.
+NeMo-RL refuses a reply whose components do not add up to the reward, so each of them is the
+component's weight times its value.
 """
 
 from collections.abc import Mapping, Sequence
@@ -65,8 +66,8 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
     `reward_components` holds what each adds to the reward, its weight times its value. The value
     itself is a field by the component's name.
 
-    A row that every component skipped is masked: its reward is not a measurement. Trouble on the
-    way is given as `failure_reason`.
+    A row that every component skipped is masked, since its reward means nothing. What went wrong,
+    such as a timeout, is in `failure_reason`.
 
     >>> reply = reply_of([RowScore(None, {})], {"responses_create_params": {}, "response": {}})
     >>> reply["reward"], reply["mask_sample"]
@@ -87,7 +88,7 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
 
 
 def _last_message(output: Sequence[Any]) -> str:
-    """What the last message says: calls of tools, their results and reasoning are not messages."""
+    """The text of the last message; tool calls, their results and reasoning are not messages."""
     for item in reversed(output):
         if not isinstance(item, Mapping):
             raise TypeError('"output" must be a list of objects')

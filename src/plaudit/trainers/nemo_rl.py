@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
+from plaudit.completions import text_of
 from plaudit.recipes import Recipe, RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import Batch, columns_of, gold_in, metrics_of, response_of, total_of
@@ -22,7 +23,9 @@ ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
 
 
 def register(name: str = "plaudit") -> None:
-    """Make the environment known to NeMo-RL, and that it runs in the interpreter of the driver.
+    """Register the environment with NeMo-RL, to run in the Python interpreter of the driver.
+
+    name: what the configuration calls it, under `env`
 
     >>> register()  # doctest: +SKIP
     """
@@ -74,10 +77,10 @@ class Environment:
 
 
 def gdpo_weights(recipe: AnyRecipe = None) -> list[float]:
-    """What `grpo.adv_estimator.reward_weights` must be for a recipe: in the order of the names.
+    """What `grpo.adv_estimator.reward_weights` must be for a recipe, in the order of the names.
 
-    NeMo-RL's GDPO brings each component to the same scale before it adds them up, so that the
-    weights must be given once more. They are without their signs, which the components have.
+    NeMo-RL's GDPO normalises each component before it adds them up, so it needs the weights again.
+    They have no sign: the components that it gets have it already.
 
     >>> gdpo_weights("trl-reasoning")
     [1.0, 1.0]
@@ -97,8 +100,8 @@ def step_fields(
     The response is what the last assistant message says. `metadata` holds each row's gold under
     one of the names that datasets give it, and columns; what each row got is added to it.
 
-    components: give what each component adds to the total as `reward/<name>`, for GDPO. NeMo-RL
-        sums them up itself. Default: the totals alone
+    components: whether to give, for GDPO, what each component adds to the total, as
+        `reward/<name>`; NeMo-RL adds them up itself. Default: the totals alone
 
     >>> from plaudit.recipes import load
     >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
@@ -134,17 +137,23 @@ def batch_of(message_logs: Sequence[Any], metadata: Sequence[Any]) -> Batch:
     ['4']
     """
     columns = columns_of(metadata)
-    columns["prompts"] = [_prompt(log) for log in message_logs]
+    columns["prompts"] = [_prompt(log, row) for row, log in enumerate(message_logs)]
     columns["solution"] = [
         gold_in(fields, row) if isinstance(fields, Mapping) else None
         for row, fields in enumerate(metadata)
     ]
-    said = [[str(m["content"]) for m in log if m["role"] == "assistant"] for log in message_logs]
-    return Batch([response_of(texts[-1]) if texts else "" for texts in said], columns)
+    return Batch([_response(log, row) for row, log in enumerate(message_logs)], columns)
 
 
-def _prompt(log: Sequence[Mapping[str, Any]]) -> str:
-    return "".join(str(m["content"]) for m in log if m["role"] != "assistant")
+def _response(log: Sequence[Mapping[str, Any]], row: int) -> str:
+    """What the last assistant message says; a message that only calls a tool says nothing."""
+    said = [message["content"] for message in log if message["role"] == "assistant"]
+    return response_of(text_of({"content": said[-1]}, row), row=row) if said else ""
+
+
+def _prompt(log: Sequence[Mapping[str, Any]], row: int) -> str:
+    said = [message["content"] for message in log if message["role"] != "assistant"]
+    return "".join(text_of({"content": content}, row) for content in said)
 
 
 def _marked(metadata: Any, row: RowScore) -> Any:

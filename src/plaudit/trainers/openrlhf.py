@@ -17,13 +17,18 @@ from plaudit.columns import same_length
 from plaudit.recipes import RowScore
 from plaudit.trainers._body import list_in, texts_in
 from plaudit.trainers._chosen import chosen, warm_up_if_chosen
-from plaudit.trainers._rows import Batch, golds_of, metrics_of, response_of, total_of
+from plaudit.trainers._rows import Batch, golds_of, metrics_of, responses_of, total_of
 
 
 def reward_func(
     queries: Sequence[str], prompts: Sequence[str], labels: Sequence[Any], **kwargs: Any
 ) -> dict[str, Any]:
     r"""The rewards of a batch by the recipe that PLAUDIT_RECIPE names, as OpenRLHF takes them.
+
+    queries: prompt and response in one text each, with special tokens
+    prompts: the prompts, which are cut off the queries
+    labels: the golds, in any form that `plaudit.trainers.gold_of` reads
+    kwargs: whatever else OpenRLHF passes, which is ignored
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
@@ -65,7 +70,7 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, A
 
 
 def _batch(queries: Sequence[str], prompts: Sequence[Any], labels: Sequence[Any]) -> Batch:
-    responses = [response_of(q, prompt) for q, prompt in zip(queries, prompts, strict=True)]
+    responses = responses_of(queries, prompts)
     return Batch(responses, {"prompts": list(prompts), "solution": golds_of(labels)})
 
 

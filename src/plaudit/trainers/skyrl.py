@@ -22,7 +22,10 @@ from plaudit.trainers._rows import (
 
 
 def register(name: str = "plaudit", recipe: AnyRecipe = None) -> None:
-    """Register the environment with skyrl_gym, wherever environments are made.
+    """Register the environment with skyrl_gym, in every process that makes environments.
+
+    name: what `environment.env_class` calls it
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
 
     >>> register(recipe="trl-math")  # doctest: +SKIP
     """

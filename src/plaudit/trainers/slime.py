@@ -20,16 +20,16 @@ from plaudit.trainers._rows import (
     Batch,
     columns_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
 
 class TotalWithDetails(float):
-    """The total as a number, which has each component as an item.
+    """The total as a number that can also be indexed by the name of a component.
 
-    With `--eval-reward-key` and no `--reward-key`, slime takes the reward of a sample as a number
-    when it trains, and looks into it when it evaluates; the reward does not learn which it is.
+    With `--eval-reward-key` and no `--reward-key`, slime uses the reward of a sample as a number in
+    training and as a dict in evaluation, and does not tell the reward which of the two it is.
 
     >>> total = TotalWithDetails({"score": 1.5, "form": 0.5})
     >>> total + 1, total["form"]
@@ -49,17 +49,20 @@ class TotalWithDetails(float):
         return self.details[name]
 
     def __reduce__(self) -> Any:
-        """How it goes from one process of slime's to another."""
+        """What pickle needs to send it from one process of slime to another."""
         return TotalWithDetails, (self.details,)
 
 
 async def custom_rm(
     args: Any, sample: Any, **kwargs: Any
 ) -> float | dict[str, float] | list[float | dict[str, float]]:
-    r"""The reward of a sample, or of each of a list of them, by the recipe PLAUDIT_RECIPE names.
+    r"""The reward of a sample, or of each in a list, by the recipe that PLAUDIT_RECIPE names.
 
     With `--reward-key score` it is a dict: the total as `score`, and each component by its name.
-    With `--eval-reward-key score` alone, it is a number that can be asked for these as well.
+    With `--eval-reward-key score` alone, it is a number that has these as items.
+
+    args: slime's arguments, of which `reward_key` and `eval_reward_key` are read
+    sample: a Sample of slime's, or a list of them: its `response`, `label`, `prompt` and `metadata`
 
     >>> import asyncio, os
     >>> from types import SimpleNamespace as Some
@@ -125,7 +128,7 @@ def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
     columns = columns_of(sample.get("metadata") for sample in samples)
     columns["prompts"] = [sample.get("prompt") for sample in samples]
     columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
-    return Batch([response_of(sample["response"]) for sample in samples], columns)
+    return Batch(responses_of([sample["response"] for sample in samples]), columns)
 
 
 warm_up_if_chosen()

@@ -5,9 +5,9 @@ r"""TRL: the recipe's reward functions by dotted path, for its command line.
                        plaudit.trainers.trl.think_format_reward \
         --reward_weights 1.0 1.0
 
-Every component of the recipe that PLAUDIT_RECIPE names is a function of this module, by the
-component's name, and with `_async` behind it a coroutine function. `total` and `total_async` are
-the whole recipe as one function, weights included.
+Every component of the recipe that PLAUDIT_RECIPE names is a function of this module with the
+component's name, and a coroutine function with `_async` appended. `total` and `total_async` are the
+whole recipe as one function, weights included.
 
 In a script, `recipe.reward_funcs()` and `recipe.reward_weights()` are what `GRPOTrainer` takes.
 For CANOE's `influence_reward`, which needs a second generation, `dual(GRPOTrainer)` is the trainer.
@@ -32,9 +32,11 @@ _ASYNC = "_async"
 
 
 def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-    r"""The total of each completion.
+    r"""The total of each completion, by the recipe that PLAUDIT_RECIPE names.
 
-    TRL's `log_metric` gets the mean of each component, and the share of rows with each status.
+    completions: texts, or lists of messages, as TRL passes them
+    columns: the columns of the dataset and whatever else TRL passes. If there is a `log_metric`, it
+        gets the mean of each component, and the share of rows with each status
 
     >>> import os
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
@@ -78,7 +80,7 @@ def __getattr__(name: str) -> Callable[..., Any]:
     known = ", ".join(["total", *(component.name for component in recipe.components)])
     raise AttributeError(
         f'the recipe {recipe.name} has no component "{name}"; there is {known}, '
-        f"and each with {_ASYNC} behind it"
+        f"and each of them with {_ASYNC} appended"
     )
 
 
@@ -120,11 +122,11 @@ def dual(trainer_class: type[Trainer]) -> type[Trainer]:
 
 
 def dual_rollout(prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None]:
-    """The same as a `rollout_func` of `GRPOTrainer`, for those who cannot subclass.
+    """The same as `dual`, as a `rollout_func` of `GRPOTrainer`, for those who cannot subclass.
 
     TRL calls it with the prompts and the trainer. It generates twice, and the rewards get the
-    column `completions_long_answer`. `rollout_func` is experimental in TRL; it has no tools and no
-    images, and RLOO has none.
+    column `completions_long_answer`. In TRL, `rollout_func` is experimental and supports neither
+    tools nor images; `RLOOTrainer` does not have it.
 
     >>> GRPOTrainer(rollout_func=dual_rollout, …)  # doctest: +SKIP
     """
@@ -153,8 +155,8 @@ def _second_completions(
             seconds.append(second_prompt(prompt, completion))
     rows = [row for row, second in enumerate(seconds) if second is not None]
     if trainer.accelerator.num_processes > 1 or getattr(trainer, "environment_factories", None):
-        # Processes generate together, each for as many rows as the others, or one waits for ever;
-        # and each environment of TRL belongs to a row.
+        # Processes generate together: each must do so for as many rows as the others, or one would
+        # wait for ever. And each environment of TRL belongs to a row.
         rows = list(range(len(seconds)))
     again: list[str | None] = [None] * len(seconds)
     if not rows:

@@ -30,6 +30,8 @@ def rubric(recipe: AnyRecipe = None) -> Any:
 
     verifiers has rubrics up to its version 0.3; from 0.4 on, plug in `reward` and `components`.
 
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
+
     >>> rubric("trl-math")  # doctest: +SKIP
     <verifiers.rubrics.rubric.Rubric object at …>
     """

@@ -23,7 +23,7 @@ from plaudit.trainers._rows import (
     columns_of,
     golds_of,
     metrics_of,
-    response_of,
+    responses_of,
     total_of,
 )
 
@@ -43,7 +43,12 @@ def compute_score(
 ) -> Result:
     r"""The score of one row, with the same keys for every row.
 
-    The entries of `extra_info` are columns for the recipe.
+    data_source: the dataset that the row is from; the recipe gets it as the column `data_source`
+    solution_str: what the model wrote; special tokens at its end are removed
+    ground_truth: the gold, in any form that `plaudit.trainers.gold_of` reads
+    extra_info: other fields of the row, which are columns for the recipe; default: none
+    recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
+    kwargs: whatever else verl passes, which is ignored
 
     >>> result = compute_score("math", r"So \boxed{4}.<|im_end|>", "4", recipe="trl-math")
     >>> result["score"], result["status"], result["accuracy_reward"]
@@ -61,7 +66,7 @@ async def compute_score_async(
     recipe: AnyRecipe = None,
     **kwargs: Any,
 ) -> Result:
-    r"""`compute_score` for an event loop: the rows of a step are scored side by side.
+    r"""`compute_score` for an event loop, on which the rows of a step are scored concurrently.
 
     >>> import asyncio
     >>> asyncio.run(compute_score_async("math", r"\boxed{5}", 4, recipe="trl-math"))["score"]
@@ -79,7 +84,9 @@ def compute_scores(
     recipe: AnyRecipe = None,
     **kwargs: Any,
 ) -> list[Result]:
-    r"""The scores of a batch, as verl's batch reward manager calls for them.
+    r"""The scores of a batch, for verl's batch reward manager.
+
+    The parameters are lists of what `compute_score` takes, all of the same length.
 
     >>> rows = compute_scores(["math"] * 2, [r"\boxed{4}", "4"], ["4", None], recipe="trl-math")
     >>> [(row["score"], row["status"]) for row in rows]
@@ -132,7 +139,7 @@ def _batch(
     columns = columns_of(infos)
     columns["data_source"] = list(sources)
     columns["solution"] = golds_of(golds)
-    return Batch([response_of(text) for text in texts], columns)
+    return Batch(responses_of(texts), columns)
 
 
 def _result(row: RowScore) -> Result:

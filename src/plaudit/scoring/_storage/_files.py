@@ -26,7 +26,7 @@ from plaudit.scoring._errors import InputError
 from plaudit.scoring._storage._errors import raising_input_errors, raising_storage_errors
 from plaudit.scoring._storage._remote_input import RemoteInput
 
-ARROW = ("gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # and s3, of which more is known here
+ARROW = ("gs", "gcs", "hdfs", "viewfs", "abfs", "abfss")  # pyarrow opens these, and s3: see `_s3`
 BUCKETS = ("s3", "gs", "gcs")
 ATTEMPTS = 5  # at a request
 GS_SECONDS = 15  # in which to try a request to gs://; Arrow itself tries for 15 minutes
@@ -50,7 +50,7 @@ def is_url(name: str) -> bool:
 
 
 def was_url(path: str) -> str:
-    """The URL of which somebody made a path; "" for a path or a URL.
+    """The URL that `pathlib.Path` made this path of; "" if it is another path, or a URL.
 
     >>> was_url(str(Path("s3://bucket/scored"))), was_url("scored")
     ('s3://bucket/scored', '')
@@ -60,11 +60,13 @@ def was_url(path: str) -> str:
 
 
 def local_path(name: str) -> Path:
-    """The path of this machine that a name means.
+    """The path of this machine that a name means; raises InputError for an empty one.
 
     >>> local_path("file:///data/my%20rows.jsonl").name
     'my rows.jsonl'
     """
+    if not name:  # of a variable of the shell that is not set; Path("") would be this folder
+        raise InputError('the name of a file or folder is empty; the current folder is "."')
     found = _FILE.match(name)
     return Path(unquote(name[found.end() :])) if found else Path(name)
 
@@ -80,7 +82,7 @@ def folder_url(url: str) -> str:
 
 
 def url_in(name: str) -> str:
-    """The URL that a name is, or was before somebody made a path of it; "" for another name.
+    """The URL that a name is, or was before `pathlib.Path` took a / away; "" for other names.
 
     >>> url_in(str(Path("s3://bucket/scored"))), url_in("s3://bucket/scored"), url_in("scored")
     ('s3://bucket/scored', 's3://bucket/scored', '')
@@ -108,8 +110,8 @@ path of this machine, and copy what is written there
 class RemoteFile(NamedTuple):
     """A file that a URL names.
 
-    name: below the folder that was asked for; "" if it was asked for itself
-    changed: when, as text, where the storage says so
+    name: its path below the folder that was asked for; "" if the file itself was asked for
+    changed: when it was last changed, as text; "" if the storage does not say
     """
 
     url: str
@@ -142,10 +144,10 @@ def remote_files(url: str) -> list[RemoteFile]:
 
 
 class _Url(NamedTuple):
-    """The parts of a URL, of which each may be empty.
+    """The parts of a URL; each may be empty.
 
     start: its scheme and its host, bucket or container
-    settings: with the ?
+    settings: what follows the path, with its ?
 
     >>> _url("s3://bucket/a?.jsonl?region=eu-west-1")
     _Url(start='s3://bucket', path='/a?.jsonl', settings='?region=eu-west-1')
@@ -190,7 +192,7 @@ def _remote_file(url: str, name: str, about: Any) -> RemoteFile:
 
 
 def open_input(path: str | Path, end: int | None = None) -> BinaryIO:
-    """A file to read from some place on, here or elsewhere; `end`: where the reader may stop."""
+    """A file to read from front to back, local or remote; `end`: where reading probably stops."""
     if isinstance(path, Path) or not is_url(path):
         return Path(path).open("rb")
     raw: Any = RemoteInput(path, _remote(path), ahead=True, end=end)
@@ -198,7 +200,7 @@ def open_input(path: str | Path, end: int | None = None) -> BinaryIO:
 
 
 def open_arrow(url: str) -> Any:
-    """A remote file as Arrow reads it, here and there."""
+    """A remote file for Arrow, which reads it at scattered places."""
     return pa.PythonFile(RemoteInput(url, _remote(url), ahead=False), "r")
 
 
@@ -244,7 +246,7 @@ def _by_arrow(start: str, settings: str) -> tuple[Any, str]:
 
 
 def _s3_settings(query: str) -> tuple[tuple[str, str], ...]:
-    """What a URL says after its ?, else the environment: Arrow does not ask that for all of it."""
+    """The settings after the ? of a URL, else those of the environment that Arrow does not read."""
     named = {
         "endpoint_override": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
         "region": ("AWS_REGION", "AWS_DEFAULT_REGION"),

@@ -140,7 +140,7 @@ class RemoteFolder:
     def remove(self, pattern: str) -> None:
         folder, _, own = pattern.rpartition("/")
         if "*" in folder:
-            return  # of a report, which is written on a machine alone
+            return  # a report, which is never written to remote storage
         for name in self.names(folder):
             if Path(name).match(own):
                 self._system.delete_file(f"{self._root}/{folder}/{name}".replace("//", "/"))
@@ -152,7 +152,7 @@ class RemoteFolder:
 
 @contextmanager
 def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes | mmap.mmap]:
-    """The pieces as one buffer, which is a file of this machine: there may be many."""
+    """The pieces as one buffer, backed by a temporary file: memory may not hold them all."""
     with tempfile.TemporaryFile() as file:
         file.writelines(pieces)
         file.flush()

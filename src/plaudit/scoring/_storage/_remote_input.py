@@ -9,16 +9,18 @@ from typing import Any
 
 from plaudit.scoring._storage._errors import raising_storage_errors
 
-FIRST_BYTES, MOST_BYTES = 1 << 20, 8 << 20  # that are asked for at once, if no more are wanted
-REST_OF_LINE = 1 << 16  # bytes that are asked for beyond the end of what is wanted
+FIRST_BYTES, MOST_BYTES = 1 << 20, 8 << 20  # that the first request asks for, and later ones
+REST_OF_LINE = 1 << 16  # bytes to ask for beyond `end`, to read the last line whole
 
 
 class RemoteInput(io.RawIOBase):
     """The bytes of a remote file, from an Arrow file.
 
-    ahead: whether to ask for more than is wanted, and for more each time. That is for a file that
-        is read from some place on; without, it is read here and there
-    end: where the reader is likely to stop
+    url: names the file in errors
+    file: a random-access file of Arrow
+    ahead: whether to ask for more bytes than are wanted, and for more each time: for a file that is
+        read from front to back, and not at scattered places
+    end: where reading will probably stop
 
     >>> import pyarrow as pa
     >>> RemoteInput("memory://a", pa.BufferReader(b"abc"), ahead=True).read(2)
