@@ -30,10 +30,12 @@ PATIENCE = 1.0  # seconds between two looks at whether the trainer is still ther
 NICENESS = 5
 
 
-def main(directory: str, session: int, bell: int, trainer: int) -> None:
+def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
     """Write what the spool of a session holds whenever a byte comes, until its trainer has ended.
 
-    bell: the descriptor on which the trainer sends a byte for each batch; its end is the trainer's
+    wake_pipe: the descriptor from which a byte is read for each batch that the trainer has added;
+        it is at its end when the trainer has closed the other side
+    trainer: the id of the trainer's process
     """
     folder, spool = Path(directory), spool_of(Path(directory), session)
     for number in (signal.SIGTERM, signal.SIGHUP):  # for the trainer: it ends when that has
@@ -46,7 +48,7 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
     try:
         components = components_of(folder)
         write_what_was_left(folder, components)
-        while _wait(bell, trainer):
+        while _wait(wake_pipe, trainer):
             write_spool(folder, spool, components)
         write_spool(folder, spool, components, is_over=True)
         _remove(spool)
@@ -64,12 +66,12 @@ class _WithoutPandas:
             raise ModuleNotFoundError("no pandas in this process", name=name)
 
 
-def _wait(bell: int, trainer: int) -> bool:
+def _wait(wake_pipe: int, trainer: int) -> bool:
     """Wait for a batch; False where the trainer has ended."""
     while os.getppid() == trainer:
-        ready, _, _ = select.select([bell], [], [], PATIENCE)
+        ready, _, _ = select.select([wake_pipe], [], [], PATIENCE)
         if ready:
-            return bool(os.read(bell, 1 << 16))
+            return bool(os.read(wake_pipe, 1 << 16))
     return False
 
 
