@@ -22,8 +22,8 @@ def audit(
     *,
     sample: int = ROWS,
     seed: int = 0,
-    only: Collection[str] = (),
-    skip: Collection[str] = (),
+    only: str | Collection[str] = (),
+    skip: str | Collection[str] = (),
     template: str | None = None,
     completions: str = "",
     attacks: Sequence[Attack] = (),
@@ -49,8 +49,9 @@ def audit(
     ()
     """
     asked = recipe_of(recipe)
-    if not rows:
-        raise ValueError("there are no rows: an audit needs some, with golds")
+    _check_rows(rows)
+    if sample < 1:
+        raise ValueError(f"sample must be 1 or more, got {sample}")
     told = _Told(progress)
     asked = _with_guesses(asked, rows, told)
     table = sampled(rows, asked, sample, seed, completions)
@@ -65,6 +66,20 @@ def audit(
         told.done()
 
 
+def _check_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise where rows are no list of dicts: a table of another kind would be read by columns."""
+    wanted = "rows must be a list with a dict for each row"
+    if isinstance(rows, str | Mapping) or not hasattr(rows, "__len__"):
+        raise TypeError(f"{wanted}, got {type(rows).__name__}: {rows!r:.80}")
+    if not len(rows):
+        raise ValueError("there are no rows: an audit needs some, with golds")
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            what = f"{type(rows).__name__} whose entry {place} is {type(row).__name__}"
+            hint = ": of a DataFrame, pass df.to_dict('records'); of an Arrow table, to_pylist()"
+            raise TypeError(f"{wanted}, got {what}{hint}")
+
+
 def _with_guesses(recipe: Recipe, rows: Sequence[Mapping[str, Any]], told: "_Told") -> Recipe:
     """The recipe with columns guessed by meaning, as `plaudit score` does, and says so."""
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -76,8 +91,8 @@ def _with_guesses(recipe: Recipe, rows: Sequence[Mapping[str, Any]], told: "_Tol
     return replace(recipe, columns={**recipe.columns, **guessed})
 
 
-def classes_of(only: Collection[str], skip: Collection[str]) -> list[str]:
-    """The classes to try.
+def classes_of(only: str | Collection[str], skip: str | Collection[str]) -> list[str]:
+    """The classes to try; a text is the name of one class.
 
     >>> classes_of(["cost", "hedge"], ["cost"])
     ['hedge']
@@ -87,6 +102,7 @@ def classes_of(only: Collection[str], skip: Collection[str]) -> list[str]:
     ValueError: there is no class 'hegde'; the classes are empty, structure, key, echo, hedge, \
 neighbour, retract, stuffing, length, unstable, cost, missed
     """
+    only, skip = ([one] if isinstance(one, str) else one for one in (only, skip))
     for name in (*only, *skip):
         if name not in CLASSES:
             raise ValueError(f"there is no class {name!r}; the classes are {', '.join(CLASSES)}")

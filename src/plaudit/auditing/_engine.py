@@ -24,7 +24,7 @@ from plaudit.auditing._runs import (
 )
 from plaudit.auditing._scorer import UNTRIED, Item, Result, Scorer
 from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
-from plaudit.auditing._table import Table
+from plaudit.auditing._table import Table, unread_golds
 from plaudit.recipes import Recipe
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class _Engine:
         self._runs: dict[str, list[Run]] = {target: [] for target in formats}
         self._findings: list[Finding] = []
         self._matrix: list[Tried] = []
-        self._skipped: list[str] = []
+        self._skipped: list[str] = unread_golds(table)
 
     # --- attacks ----------------------------------------------------------------------------------
 

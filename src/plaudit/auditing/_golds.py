@@ -81,12 +81,14 @@ def read_gold(value: Any, choices: Sequence[Any] | None = None) -> Gold | None:
     >>> read_gold(None) is None
     True
     """
+    if hasattr(value, "tolist"):  # an array or a single number of numpy, or a tensor
+        value = value.tolist()
     if isinstance(value, bool):
         return _text_gold(str(value))
     if isinstance(value, dict):
         return _json_gold(value)
-    if isinstance(value, list | tuple) or hasattr(value, "tolist"):
-        return _list_gold(value.tolist() if hasattr(value, "tolist") else list(value))
+    if isinstance(value, list | tuple):
+        return _list_gold(list(value))
     try:
         text = gold_text_of(value)
     except TypeError:
@@ -247,7 +249,7 @@ def number_text(text: str) -> NumberText | None:
         top, bottom = fraction[2] or fraction[5], fraction[3] or fraction[6]
         if top.startswith("-"):
             sign, top = ("" if sign else "-"), top[1:]
-        return NumberText(sign, top, bottom) if int(bottom) else None
+        return NumberText(sign, top, bottom) if float(bottom) else None
     found = _QUANTITY.fullmatch(text)
     if found is None and not _NUMBER.fullmatch(text):
         return None
