@@ -65,7 +65,7 @@ def _whole(side: Any) -> int | None:
     """A side in pixels; a CSV file has it as text."""
     try:
         return int(side)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last one of infinity
         return None
 
 
