@@ -85,8 +85,8 @@ def watching(*directories: str | PathLike[str], port: int = 0) -> Iterator[str]:
     ...     "plaudit watch" in urlopen(address).read().decode()
     True
     """
-    listener = listen("127.0.0.1", port)
     server = _server(runs_of([Path(directory) for directory in directories]))
+    listener = listen("127.0.0.1", port)
     thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-watch")
     thread.start()
     try:

@@ -52,10 +52,13 @@
         const live = age < LIVE;
         const when = run.at === null ? "nothing is recorded yet" : live ? "live" : `last batch ${new Date(run.at * 1000).toLocaleString()}`;
         const what = run.rows ? `${counted(run.rows)} rows, ${counted(run.steps)} steps, ` : "";
+        const [broken] = run.unreadable;
+        const parts = run.unreadable.length > 1 ? `${counted(run.unreadable.length)} parts, such as ${broken}` : broken;
         return [
           place ? element("br") : "",
           element("span", { className: live ? "state live" : "state" }),
           `${runs.length > 1 ? `${run.name}: ` : ""}${what}${when}`,
+          ...(broken ? [element("br"), `Cannot be read and is left out: ${parts}`] : []),
         ];
       }),
     );
@@ -195,12 +198,15 @@
 
   const current = () => runs[Number(one("#run").value)] ?? runs[0];
 
-  async function showRows() {
+  // The rows of the step that is chosen; by = -1 or 1: of the recorded step before or after it.
+  async function showRows(by = 0) {
     const number = (asked += 1);
     const values = { run: one("#run").value, order: one("#order").value, status: one("#status").value, most };
     if (shownStep !== null) values.step = shownStep;
+    if (by) values.by = by;
     const found = await ask("/api/rows", values);
     if (number !== asked) return;
+    if (shownStep !== null) shownStep = found.step;
     one("#step").value = found.step ?? "";
     one("#found").textContent =
       found.step === null
@@ -332,16 +338,15 @@
     choice.value = ["scored", ...known].includes(chosen) ? chosen : "";
   }
 
-  async function move(by) {
-    const steps = current().curves.step;
-    const here = shownStep ?? last(steps);
-    // Where a curve has fewer points than there are steps, the neighbours are asked for by number.
-    shownStep = Math.max(0, here + by);
-    if (by < 0) {
-      const known = steps.filter((step) => step < here);
-      if (steps.length === current().steps) shownStep = known.length ? known[known.length - 1] : here;
-    }
-    await showRows();
+  let moved = Promise.resolve();
+
+  // One move after the other, so that two quick clicks go two steps.
+  function move(by) {
+    const go = () => {
+      shownStep ??= current().last;
+      return showRows(by);
+    };
+    moved = moved.then(go, go);
   }
 
   one("#before").onclick = () => move(-1);
