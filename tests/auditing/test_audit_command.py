@@ -187,8 +187,35 @@ def test_golds_that_cannot_be_read_are_told():
     )
 
 
-def test_a_fraction_may_have_thousands_of_digits():
-    assert audited_with([f"{n}/{'9' * 5000}" for n in range(1, 7)]).skipped == ()
+@pytest.mark.parametrize("gold", ["9" * 400, "1/" + "9" * 5000], ids=["number", "fraction"])
+def test_a_gold_may_have_any_number_of_digits(gold):
+    rows = [{"question": f"{n}?", "solution": f"{n}{gold}"} for n in range(1, 7)]
+    found = plaudit.audit("answers.exact_match_reward", rows, skip=["cost", "unstable", "key"])
+    assert found.formats["exact_match_reward"] == ("{answer}", 1.0)
+
+
+def test_a_letter_may_be_paid_with_its_tags_alone(monkeypatch):
+    rows = [
+        {"question": f"{n}?", "solution": f"<choice>{'ABCD'[n % 4]}</choice>"} for n in range(8)
+    ]
+    monkeypatch.chdir(HERE)
+    found = plaudit.audit("audited_failures:same_text", rows, only=["missed"])
+    assert found.formats["same_text"] == ("{answer}", 1.0)
+
+
+@pytest.mark.parametrize("built", ["2?", ("variant", None), ["variant", "text"]])
+def test_an_attack_of_the_users_that_builds_no_pair_of_texts_is_refused(built):
+    @attack("key")
+    def broken(case):
+        yield built
+
+    with pytest.raises(TypeError, match=r"attack broken must yield \(variant, completion\)"):
+        plaudit.audit("answers.exact_match_reward", numbers(), only=["key"], attacks=[broken])
+
+
+def test_a_function_that_is_no_attack_is_refused():
+    with pytest.raises(TypeError, match=r"must be made with @plaudit\.auditing\.attack"):
+        plaudit.audit("answers.exact_match_reward", numbers(), attacks=[print])
 
 
 def test_rewards_that_take_too_long_to_import_are_told(monkeypatch):

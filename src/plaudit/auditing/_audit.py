@@ -50,6 +50,10 @@ def audit(
     """
     asked = recipe_of(recipe)
     _check_rows(rows)
+    for one in attacks:
+        if not isinstance(one, Attack):
+            got = f"{type(one).__name__}: {one!r:.80}"
+            raise TypeError(f"attacks must be made with @plaudit.auditing.attack(…), got {got}")
     if sample < 1:
         raise ValueError(f"sample must be 1 or more, got {sample}")
     told = _Told(progress)

@@ -103,12 +103,12 @@ def _long(scorer: Scorer, case: Case) -> CostFound | None:
 def _grown(
     scorer: Scorer, place: int, small: str, middle: str, large: str
 ) -> tuple[str, str] | None:
-    """Why a text is too dear, and the class of that; None where it is not."""
+    """Why a text takes too much time, and the class of the finding; None where it does not."""
     first = scorer.timed((place, middle), 4 * LONG_SECONDS)
     if isinstance(first, Raised):
         return f"It raised {first.message}", RAISES
     if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
-        # Four fifths less text than the limit is for, and more time than it gives.
+        # The text is shorter than the one that the limit is for, and takes more time than that.
         return f"It takes more than {LONG_SECONDS:g} s for {LONG:,} characters.", "cost"
     if first.seconds < _WORTH:
         return None

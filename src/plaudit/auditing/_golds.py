@@ -28,6 +28,7 @@ _QUANTITY = re.compile(
 )
 _TAGGED = re.compile(r"\s*<(\w+)>(.*?)</\1>\s*", re.DOTALL)
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_LONGEST_NUMBER = 300  # characters: what has more may be no finite float
 _BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d")
 
 
@@ -239,17 +240,19 @@ class NumberText:
 
 
 def number_text(text: str) -> NumberText | None:
-    """A number or a quantity, taken apart; None where a text is neither.
+    """A number or a quantity, taken apart; None where a text is neither, or has too many digits.
 
-    >>> number_text("Paris") is None
-    True
+    >>> number_text("Paris") is None, number_text("9" * 1000) is None
+    (True, True)
     """
+    if len(text) > _LONGEST_NUMBER:
+        return None
     if fraction := _FRACTION.fullmatch(text):
         sign = fraction[1] or fraction[4] or ""
         top, bottom = fraction[2] or fraction[5], fraction[3] or fraction[6]
         if top.startswith("-"):
             sign, top = ("" if sign else "-"), top[1:]
-        return NumberText(sign, top, bottom) if float(bottom) else None
+        return NumberText(sign, top, bottom) if int(bottom) else None
     found = _QUANTITY.fullmatch(text)
     if found is None and not _NUMBER.fullmatch(text):
         return None

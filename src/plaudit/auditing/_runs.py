@@ -78,10 +78,19 @@ def run_attack(
 def _texts(attack: Attack, cases: Sequence[Case], reach: Reach) -> dict[str, dict[int, str]]:
     texts: dict[str, dict[int, str]] = {}
     for case in cases:
-        for variant, text in attack.build(case):
+        for built in attack.build(case):
+            variant, text = _checked(built, attack)
             if variant in texts or len(texts) < reach.variants:
                 texts.setdefault(variant, {})[case.place] = text
     return texts
+
+
+def _checked(built: object, attack: Attack) -> tuple[str, str]:
+    """What an attack has built; raises where a user's attack gives anything else."""
+    if isinstance(built, tuple) and len(built) == 2 and all(isinstance(t, str) for t in built):
+        return built
+    got = f"{type(built).__name__}: {built!r:.80}"
+    raise TypeError(f"attack {attack.name} must yield (variant, completion), two texts, got {got}")
 
 
 def _extended(scorer: Scorer, runs: list[Run], forms: Sequence[Format]) -> list[Run]:
