@@ -291,7 +291,7 @@ def test_a_folder_that_cannot_be_recorded_into_is_said_at_once(tmp_path, monkeyp
     ("rewards", "message"),
     [
         pytest.param(["trl.accuracy_reward"], "entry 0 is str", id="name"),
-        pytest.param([], "0 weights for 0", id="none"),
+        pytest.param([], "there are no reward functions to record", id="none"),
         pytest.param([print, print], 'two reward functions are called "print"', id="twice"),
     ],
 )
@@ -431,3 +431,12 @@ def test_a_folder_whose_run_json_is_broken_is_named(tmp_path, monkeypatch, text)
     monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
     with pytest.warns(RuntimeWarning, match="nothing is recorded"):
         assert recorded(load("trl-reasoning"))(**BATCH) == REASONING(**BATCH)
+
+
+@pytest.mark.parametrize("said", ["many", "0", "-4"])
+def test_a_number_of_rows_that_is_none_is_told_and_ignored(tmp_path, monkeypatch, said):
+    monkeypatch.setenv("PLAUDIT_RECORD_ROWS", said)
+    function = plaudit.record(one, tmp_path)
+    with pytest.warns(RuntimeWarning, match="PLAUDIT_RECORD_ROWS must be a whole number"):
+        function(**BATCH)
+    assert [row["step"] for row in rows(tmp_path, "step")] == [0] * 4

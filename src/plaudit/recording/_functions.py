@@ -21,8 +21,8 @@ from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
 _NOT_CALLED = Score(None, "The trainer did not call this reward.", method="record")
-_WAIT = 60.0  # seconds until a batch is written that some function was not called for
-_KEYS = ("prompts", "prompt", "problem", "solution")  # what tells batches apart beside completions
+_WAIT = 60.0  # seconds after which a batch is written though a function was not called with it
+_KEYS = ("prompts", "prompt", "problem", "solution")  # with completions, they tell batches apart
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class RecordedRecipe(Recipe):
         return batch
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
-        """A reward function for each component, as of any recipe; they are recorded together."""
+        """A reward function for each component; what they give a batch is recorded together."""
         functions = self._functions(asynchronous)
         if self.recording is None:
             return functions
@@ -73,9 +73,9 @@ class RecordedRecipe(Recipe):
 
 
 class Recording:
-    """Where the rewards of a process are recorded, and the batches that not all have scored yet.
+    """Puts together what the rewards gave a batch, and hands whole batches to the recorder.
 
-    Those of one folder share it, in one process; in another it is made anew.
+    There is one for each folder in a process; pickled, it is made anew in the other process.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Recording:
         self._last_step: int | None = None  # the trainer's, of the batch that came last
         self._restarts = 0  # how often that step was lower than the one before it
         self._process = os.getpid()
-        atexit.register(self._write_waiting)  # before the recorder's own: the last is the first
+        atexit.register(self._write_waiting)  # called before the recorder's: last in, first out
 
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)

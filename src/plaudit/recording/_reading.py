@@ -1,4 +1,4 @@
-"""A recorded run in; the statistics of its parts out, and again what is new whenever it is asked.
+"""A recorded run in; the statistics of its parts out, and later those of the parts that are new.
 
 The statistics are in a few files of lines, beside the parts; a line counts if its part is there.
 Parts without lines (a folder was copied without `.record`, or `plaudit score` wrote it) are read.

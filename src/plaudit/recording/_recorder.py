@@ -21,18 +21,19 @@ from plaudit.recording._sessions import Part, Session, last_step, locked, open_s
 from plaudit.recording._writer import COMPLETE, OPEN
 from plaudit.recording._writer_process import WriterProcess
 
-LARGE = 32  # rows of a batch that becomes a part of its own; smaller ones share a part
-FULL = 512  # rows from which on a part is closed to small batches
-OLDEST = 10.0  # seconds for which a part is open to small batches
-ROWS = 256  # rows that make a step where rows come one by one and nobody says which step it is
-VARIABLE = "PLAUDIT_RECORD_ROWS"
+LARGE = 32  # rows: a batch of as many becomes a part of its own; smaller ones share a part
+FULL = 512  # rows: a part that has as many takes no further batch
+OLDEST = 10.0  # seconds for which a part takes further batches
+ROWS = 256  # rows that make a step, if rows come one at a time and without a step
+VARIABLE = "PLAUDIT_RECORD_ROWS"  # another number of rows that make a step
 
 
 class Recorder:
     """Records what a process scores, into a folder that any number of processes share.
 
-    components: the names of the components
-    recipe: what the manifest says of the rewards: the recipe's TOML, or ""
+    folder: where to record
+    components: the names of the rewards, which are columns of the record
+    recipe: the recipe as TOML, or "" where there is none; `_run.json` keeps it
     """
 
     def __init__(self, folder: Path, components: Sequence[str], recipe: str) -> None:
@@ -136,7 +137,7 @@ class Recorder:
             self._add_step(given.at([at for at, s in enumerate(steps) if s == step]), step)
 
     def _begin_anew_where_needed(self, step: int, is_trainers: bool, restarts: int | None) -> None:
-        """Replace what was recorded of a step before, by a run that this one is resumed from."""
+        """Put aside what was recorded from this step on, if the run is resumed there."""
         if restarts is None:
             goes_back = is_trainers and self._last is not None and step < self._last
         else:
@@ -201,7 +202,7 @@ class Recorder:
                 self._open.pop(step).complete()
 
     def _begun(self, given: Given) -> dict[str, str]:
-        """The columns that are kept, by the manifest; this process writes it if it is the first."""
+        """The columns that are kept, as `_run.json` says; the first process writes that file."""
         with locked(self.folder):
             manifest = self._manifest()
             if manifest is None:
@@ -236,7 +237,7 @@ class Recorder:
                     self.stop(error)
 
     def close(self) -> None:
-        """The process records no more, or begins a new session if it does."""
+        """End the session; a batch that comes later begins a new one."""
         with self._lock:
             if self._process == os.getpid():
                 try:
@@ -280,11 +281,17 @@ def _warn(text: str) -> None:
 
 
 class _CountedSteps:
-    """Steps that nobody says: each batch is one, and so are so many rows that come one by one."""
+    """Counts steps for a trainer that passes none.
+
+    Each batch is a step. Where batches have one row, or PLAUDIT_RECORD_ROWS says how many rows make
+    a step, as many rows are one.
+    """
 
     def __init__(self, first: int) -> None:
         said = os.environ.get(VARIABLE, "")
-        self._each = int(said) if said.isdecimal() and int(said) else 0
+        self._each = int(said) if said.isdecimal() else 0
+        if said and not self._each:
+            _warn(f"{VARIABLE} must be a whole number of rows, 1 or more, got {said!r}: ignored")
         self._first = first
         self._step = first - 1
         self._rows = 0
@@ -300,7 +307,7 @@ class _CountedSteps:
 
 
 class _OpenPart:
-    """A file of Arrow to which batches are added; each that was added can be read."""
+    """A file of Arrow to which batches are added; a reader gets each that was added whole."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

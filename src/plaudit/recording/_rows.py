@@ -36,7 +36,7 @@ _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
 @dataclass(frozen=True)
 class Given:
-    """A batch: what the model wrote in each row, what stood beside it, and what came of it."""
+    """A batch: what the model wrote in each row, the columns beside it, and what each row got."""
 
     completions: Sequence[Any]
     columns: Mapping[str, Any]
@@ -88,7 +88,9 @@ def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
 
 
 def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
-    """The columns to keep besides the fixed ones, and the type of each, by the first batch.
+    """The columns to keep besides the fixed ones, and the type of each.
+
+    The first batch decides; a later value of another type is recorded as null.
 
     >>> kept_columns(Given(["a"], {"solution": ["4"], "level": [3]}, [RowScore(None, {})], 0.0), [])
     {'solution': 'string', 'level': 'int64'}

@@ -1,4 +1,4 @@
-"""A folder in; what the page shows of the run in it, as plain data for JSON, out; as it goes on."""
+"""The folder of a run in; what its page shows out, as data for JSON, while the run goes on."""
 
 import threading
 import time
@@ -13,9 +13,9 @@ from plaudit.report import completion_text, prompt_text
 from plaudit.watch._alarms import Alarm, AlarmLog
 from plaudit.watch._steps import Spread, Step, step_of
 
-POINTS = 400  # of a curve; more steps than that are drawn as means of a few
-FRESH = 0.5  # seconds for which what was read is not read again
-LONGEST = 20_000  # characters of a text that are shown
+POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
+FRESH = 0.5  # seconds: the folder is not read again sooner
+LONGEST = 20_000  # characters of a text that are shown; of a longer one, the beginning and the end
 KNOWN = (
     *("row_id", "group_id", "step", "process", "prompt", "completion", "tokens", "seconds"),
     *("total", "status", "explanation"),
