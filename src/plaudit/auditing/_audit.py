@@ -34,14 +34,16 @@ def audit(
     recipe: a recipe, the name of a preset, the path of a TOML file, "package.module:function" for
         a reward of your own, or that function itself
     rows: the columns of each row, {"prompt": …, "solution": …}; what a model wrote is `completion`
-    sample: how many of the rows are used
-    seed: which of them; the same seed gives the same findings
-    only, skip: classes to try, or to leave out, such as ["hedge", "cost"]
+    sample: how many of the rows are used, at most. Default: 64
+    seed: a number that decides which rows are used; the same seed gives the same findings
+    only: the classes of attacks to try, such as ["hedge", "cost"]. Default: all
+    skip: the classes to leave out. Default: none
     template: the format of an honest answer, such as "<answer>{answer}</answer>". Default: that of
-        the rows' completions, or of those that are usual the one that pays
+        the rows' completions, else the one of the usual formats that pays most
     completions: the column of what a model wrote. Default: `completion` or `completions`
-    attacks: others, made with `attack`, beside those that the recipe names
-    progress: where to say what is being tried, such as sys.stderr. Default: nowhere
+    attacks: attacks of your own, made with `plaudit.auditing.attack`, to try as well as those that
+        the recipe names. Default: none
+    progress: where to write what is being tried, such as sys.stderr. Default: nowhere
 
     >>> rows = [{"question": f"{n} + 1?", "solution": str(n + 1)} for n in range(20, 32)]
     >>> found = audit("answers.exact_match_reward", rows, only=["empty", "hedge"])

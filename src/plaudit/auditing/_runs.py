@@ -161,7 +161,7 @@ def is_graded(runs: Iterable[Run], form: Format, target: str) -> bool:
 
 
 def odd_places(run: Run, target: str) -> dict[str, list[int]]:
-    """The rows on which a value was no number, a reward raised, or did not come to an end."""
+    """The rows on which a value was no number, a reward raised, or did not finish."""
     found: dict[str, list[int]] = {"unstable": [], "raises": [], "cost": []}
     for place, result in run.results.items():
         if isinstance(result, Pay):

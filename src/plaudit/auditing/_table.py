@@ -101,7 +101,7 @@ def _alike(golds: list[Gold | None]) -> list[Gold | None]:
 
 
 def _checked(recipe: Recipe, column: str) -> list[str]:
-    """What a table needs not have, since the audit makes it itself."""
+    """The columns that a table need not have, since the audit makes them itself."""
     needs = recipe.needs()
     made = [needs[name] for name in ("completion_ids",) if name in needs]
     return [column or recipe.columns.get("completions", "completions"), *made]
