@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -248,6 +249,33 @@ def test_a_writer_that_is_killed_is_started_again(tmp_path):
     assert [row["step"] for row in rows(tmp_path, "step")] == [
         s for s in range(4) for _ in range(4)
     ]
+
+
+def test_a_writer_that_is_killed_at_the_end_is_started_again(tmp_path):
+    code = (
+        "import sys, plaudit; from plaudit.recipes import load\n"
+        "recipe = plaudit.record(load('trl-math'), sys.argv[1])\n"
+        "recipe(['4'], solution=['4'])\n"
+        "writer = recipe.recording.recorder._writer._child\n"
+        "writer.kill(); writer.wait()"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
+    assert len(rows(tmp_path, "row_id")) == 1
+
+
+def test_a_writer_that_takes_too_long_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("plaudit.recording._writer_process.ENDING", 0.2)
+    function = plaudit.record(one, tmp_path)
+    function(**BATCH)
+    writer = function.recording.recorder._writer._child
+    writer.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.warns(RuntimeWarning, match="not all that was recorded is written yet"):
+            finish(tmp_path)
+    finally:
+        writer.send_signal(signal.SIGCONT)
+    monkeypatch.undo()
+    assert len(rows(tmp_path, "row_id")) == 4
 
 
 def test_a_full_disk_is_a_warning_and_the_run_goes_on(tmp_path):

@@ -232,7 +232,8 @@ class Recorder:
                 try:
                     self._close_parts(before=1 << 62)
                     self._writer.wake()
-                    self._writer.wait_for_spool()
+                    if not self._writer.wait_for_spool():
+                        _warn(f"{self.folder}: not all that was recorded is written yet")
                 except (OSError, RuntimeError) as error:
                     self.stop(error)
 
@@ -242,7 +243,7 @@ class Recorder:
             if self._process == os.getpid():
                 try:
                     self._finish_session()
-                except OSError as error:
+                except (OSError, RuntimeError) as error:
                     self.stop(error)
                 if not self.has_stopped:
                     self._reset()

@@ -52,31 +52,41 @@ class WriterProcess:
 
     def _restart(self) -> None:
         self.abandon()
-        code = self._child.wait()
+        self._start_after(self._child.wait())
+        self.wake()
+
+    def _start_after(self, code: int) -> None:
+        """Start it again after it ended with this exit code; raises where that does not help."""
         if code > 1:  # an error of the system, such as a full disk
             raise OSError(code, os.strerror(code))
         if self._starts > RESTARTS:
             raise RuntimeError("the process that writes the record ended several times")
         self._start()
-        self.wake()
 
-    def wait_for_spool(self) -> None:
-        """Wait until it has written everything."""
+    def _has_work(self) -> bool:
+        return next(self._session.spool.glob("part-*"), None) is not None
+
+    def wait_for_spool(self) -> bool:
+        """Wait until it has written everything; False where that takes more than ENDING seconds."""
         end = time.monotonic() + ENDING
-        while next(self._session.spool.glob("part-*"), None) and time.monotonic() < end:
+        while self._has_work():
+            if time.monotonic() > end:
+                return False
             if self._child.poll() is not None:
                 self._restart()
             time.sleep(0.01)
+        return True
 
     def end(self) -> None:
         """Let it write what is left, and end."""
         self.abandon()
         try:
-            code = self._child.wait(ENDING)
+            # One that was killed, for want of memory perhaps, has left something.
+            while (code := self._child.wait(ENDING)) and self._has_work():
+                self._start_after(code)
+                self.abandon()
         except subprocess.TimeoutExpired:
             return  # it goes on by itself
-        if code > 1:
-            raise OSError(code, os.strerror(code))
 
     def abandon(self) -> None:
         """Close the pipe to it, once: it writes what is left, and ends by itself."""
