@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from plaudit.auditing._attacks import CLASSES, Attack
-from plaudit.auditing._engine import Options, Progress, audit_table
+from plaudit.auditing._engine import Options, audit_table
 from plaudit.auditing._findings import Audit
 from plaudit.auditing._table import sampled
 from plaudit.recipes import Component, Recipe, load, presets
@@ -183,6 +183,3 @@ class _Told:
         """Clear the line."""
         if self._out is not None and self._shown:
             print("\r\033[K", end="", file=self._out, flush=True)
-
-
-__all__ = ["ROWS", "Progress", "audit", "classes_of", "recipe_of"]

@@ -1,12 +1,12 @@
 """Attacks and cases in; runs out: which completions were tried on which rows, and what they got."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plaudit.auditing._attacks import Attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._formats import Format, value_of
-from plaudit.auditing._process import Hung, Pay, Raised
+from plaudit.auditing._process import Pay, Raised
 from plaudit.auditing._scorer import UNTRIED, Result, Scorer
 
 FIRST_ROWS = 12  # on which every variant is tried; on all rows only where it paid on these
@@ -178,16 +178,3 @@ def odd_places(run: Run, target: str) -> dict[str, list[int]]:
 
 def _is_finite(value: float) -> bool:
     return value == value and abs(value) != float("inf")
-
-
-__all__ = [
-    "Callable",
-    "Hung",
-    "Reach",
-    "Run",
-    "is_graded",
-    "mean_share",
-    "odd_places",
-    "row_share",
-    "run_attack",
-]
