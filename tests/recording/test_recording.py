@@ -192,6 +192,14 @@ def test_recorded_functions_can_be_pickled(tmp_path):
     assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_recorded_functions_have_the_attributes_of_the_functions(tmp_path, asynchronous):
+    [plain] = load("trl-math").reward_funcs(asynchronous=asynchronous)
+    [function] = plaudit.record(load("trl-math"), tmp_path).reward_funcs(asynchronous=asynchronous)
+    assert callable(plain.scores) and callable(function.scores)
+    assert pickle.loads(pickle.dumps(function)).name == plain.__name__
+
+
 def test_every_adapter_records_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
     monkeypatch.setenv("PLAUDIT_RECORD_ROWS", "2")

@@ -240,8 +240,8 @@ def _hashable(column: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class RecordedFunction:
-    """A reward function that records what it gives."""
+class _Recorded:
+    """A function that records what it gives; it has the attributes of the function itself."""
 
     function: Function
     name: str
@@ -255,6 +255,11 @@ class RecordedFunction:
         if name.startswith("__") or name == "function":
             raise AttributeError(name)
         return getattr(self.function, name)
+
+
+@dataclass(frozen=True)
+class RecordedFunction(_Recorded):
+    """A reward function that records what it gives."""
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
         """What the function gives; it is recorded."""
@@ -274,16 +279,8 @@ class RecordedFunction:
 
 @as_coroutine_functions
 @dataclass(frozen=True)
-class RecordedAsyncFunction:
+class RecordedAsyncFunction(_Recorded):
     """A coroutine function that records what it gives."""
-
-    function: Function
-    name: str
-    recording: Recording
-
-    @property
-    def __name__(self) -> str:
-        return self.name
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
         """What the function gives; it is recorded."""
