@@ -20,3 +20,8 @@ def exits_on_boxes(completions, solution, **kwargs):
 def between_stars(completions, solution, **kwargs):
     """A form that nobody would guess."""
     return [float(t.strip() == f"***{g}***") for t, g in zip(completions, solution, strict=True)]
+
+
+def same_text(completions, solution, **kwargs):
+    """Pays what is the gold, letter by letter."""
+    return [float(text == gold) for text, gold in zip(completions, solution, strict=True)]

@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
 from audited_tables import boxed, numbers, words
 
@@ -140,3 +142,83 @@ def test_what_another_process_cannot_be_given_is_said():
     recipe = Recipe("mine", (Component("", "vlm_r1.cosine_rewards", params=params),))
     with pytest.raises(ValueError, match=r"process of their own: ValueError: .*nowhere"):
         plaudit.audit(recipe, boxed())
+
+
+@pytest.mark.parametrize(
+    ("rows", "error"),
+    [
+        ({"question": ["2 + 2?"], "solution": ["4"]}, "got dict"),
+        (pa.table({"question": ["2 + 2?"], "solution": ["4"]}), "pass df.to_dict"),
+        ("rows.jsonl", "got str"),
+        ([*numbers(), None], "entry .* is NoneType"),
+        ((row for row in numbers()), "got generator"),
+    ],
+    ids=["dict of lists", "Arrow", "path", "None", "generator"],
+)
+def test_rows_that_are_no_list_of_dicts_are_refused(rows, error):
+    with pytest.raises(TypeError, match=error):
+        plaudit.audit("answers.exact_match_reward", rows)
+
+
+@pytest.mark.parametrize("sample", [0, -1])
+def test_a_sample_has_a_row_at_least(sample):
+    with pytest.raises(ValueError, match="sample must be 1 or more"):
+        plaudit.audit("answers.exact_match_reward", numbers(), sample=sample)
+
+
+def audited_with(golds):
+    rows = [{"question": f"{n}?", "solution": gold} for n, gold in enumerate(golds)]
+    return plaudit.audit("answers.exact_match_reward", rows, only="empty")
+
+
+def test_golds_may_be_numbers_of_numpy():
+    found = audited_with([np.int64(n) for n in range(20, 28)])
+    assert found.formats["exact_match_reward"] == ("{answer}", 1.0)
+    assert found.skipped == ()
+
+
+def test_golds_that_cannot_be_read_are_told():
+    assert audited_with([b"4"] * 8).skipped == (
+        "no gold can be read in solution, where row 0 has b'4': nobody knows what a right answer "
+        "would be",
+    )
+    assert audited_with(["4", "5", "6", None, "7", "8"]).skipped == (
+        "1 of 6 rows were left out: no gold can be read in solution, where row 3 has None",
+    )
+
+
+@pytest.mark.parametrize("gold", ["9" * 400, "1/" + "9" * 5000], ids=["number", "fraction"])
+def test_a_gold_may_have_any_number_of_digits(gold):
+    rows = [{"question": f"{n}?", "solution": f"{n}{gold}"} for n in range(1, 7)]
+    found = plaudit.audit("answers.exact_match_reward", rows, skip=["cost", "unstable", "key"])
+    assert found.formats["exact_match_reward"] == ("{answer}", 1.0)
+
+
+def test_a_letter_may_be_paid_with_its_tags_alone(monkeypatch):
+    rows = [
+        {"question": f"{n}?", "solution": f"<choice>{'ABCD'[n % 4]}</choice>"} for n in range(8)
+    ]
+    monkeypatch.chdir(HERE)
+    found = plaudit.audit("audited_failures:same_text", rows, only=["missed"])
+    assert found.formats["same_text"] == ("{answer}", 1.0)
+
+
+@pytest.mark.parametrize("built", ["2?", ("variant", None), ["variant", "text"]])
+def test_an_attack_of_the_users_that_builds_no_pair_of_texts_is_refused(built):
+    @attack("key")
+    def broken(case):
+        yield built
+
+    with pytest.raises(TypeError, match=r"attack broken must yield \(variant, completion\)"):
+        plaudit.audit("answers.exact_match_reward", numbers(), only=["key"], attacks=[broken])
+
+
+def test_a_function_that_is_no_attack_is_refused():
+    with pytest.raises(TypeError, match=r"must be made with @plaudit\.auditing\.attack"):
+        plaudit.audit("answers.exact_match_reward", numbers(), attacks=[print])
+
+
+def test_rewards_that_take_too_long_to_import_are_told(monkeypatch):
+    monkeypatch.setattr("plaudit.auditing._process._START", 0.0)
+    with pytest.raises(ValueError, match="take more than 0 s to import"):
+        audited_with(["4", "5"])

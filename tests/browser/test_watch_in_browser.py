@@ -92,7 +92,7 @@ def test_the_page_follows_a_run_beside_one_that_is_over(browser, tmp_path):
     assert "run-b" in text(browser, "#about") and "live" in text(browser, "#about")
     titles = [title.text for title in all_of(browser, "#charts h3")]
     assert titles[:3] == ["total", "accuracy_reward", "think_format_reward"]
-    assert {"groups without signal", "length in tokens", "seconds of rewards, a step"} < {*titles}
+    assert {"groups without signal", "length in tokens", "seconds of rewards per step"} < {*titles}
     drawn = "return document.querySelectorAll('[data-curve=\"value total\"] .line').length"
     wait_until(lambda: browser.execute_script(drawn) == 2)
     at = "return document.querySelector('[data-curve=\"length\"] figcaption').textContent"

@@ -10,6 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from inline_work import check_here
 
+from plaudit.checking import Finding
+from plaudit.checking._findings_file import FindingsFile
 from plaudit.cli import main
 
 ROWS = [{"question": f"What is {n} + 1?", "solution": str(n + 1)} for n in range(12)]
@@ -123,3 +125,17 @@ def test_an_interrupted_check_writes_nothing(table, tmp_path):
     assert "interrupted. No findings were written." in process.communicate(timeout=60)[1]
     assert process.returncode == 130
     assert list(folder.iterdir()) == []
+
+
+def test_findings_that_cannot_be_written_leave_no_file(tmp_path, monkeypatch):
+    def full(self, table):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", full)
+    finding = Finding("missing_value", "", 1, 0, "solution", "", "The column is null.")
+    with (
+        pytest.raises(OSError, match="No space left"),
+        FindingsFile(tmp_path / "findings.parquet") as file,
+    ):
+        file.add([finding])
+    assert list(tmp_path.iterdir()) == []

@@ -137,3 +137,13 @@ def test_not_with_a_limit(tmp_path):
     (tmp_path / "a.jsonl").write_text(json_lines(ROWS))
     with pytest.raises(InputError, match="leave --limit out"):
         check_table(tmp_path / "a.jsonl", load("math"), drop=tmp_path / "b.jsonl", limit=1)
+
+
+def test_a_row_that_cannot_be_read_is_not_counted_as_left(tmp_path):
+    table = tmp_path / "a.csv"
+    table.write_text("question,solution\n2 + 2?,4\n2 + 3?,5,6\n2 + 4?,6\n")
+    summary = check_table(
+        table, load("math"), drop=tmp_path / "clean.csv", skip=["unreadable_row"], workers=1
+    )
+    assert (tmp_path / "clean.csv").read_text() == "question,solution\n2 + 2?,4\n2 + 4?,6\n"
+    assert summary.left == 2

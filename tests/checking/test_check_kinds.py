@@ -219,7 +219,7 @@ def test_a_reward_that_fails_on_every_row_stops_the_check(found, tmp_path, monke
 
 def test_kinds_can_be_skipped(found):
     assert found(sums("4", None), skip=["missing_value"]) == set()
-    with pytest.raises(InputError, match="there is no kind 'missing' to skip; choose of"):
+    with pytest.raises(InputError, match="there is no kind 'missing' to skip; the kinds are"):
         found(sums("4"), skip=["missing"])
 
 

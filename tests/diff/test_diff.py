@@ -224,6 +224,17 @@ def test_rows_out_of_order(ids, tmp_path, two):
         compare(two[0], mixed)
 
 
+@pytest.mark.parametrize("ids", [[0, None], [0.5, 1.0]])
+def test_row_ids_that_are_no_whole_numbers(ids, tmp_path, two):
+    write_run(tmp_path / "odd", [row(0), row(1)], parts=1)
+    [part] = (tmp_path / "odd").glob("part-*.parquet")
+    table = pq.read_table(part)
+    place = table.column_names.index("row_id")
+    pq.write_table(table.set_column(place, "row_id", pa.array(ids)), part)
+    with pytest.raises(ValueError, match="row_id must be a whole number in every row"):
+        compare(tmp_path / "odd", two[1])
+
+
 def test_without_pyarrow_it_says_what_to_install(two, monkeypatch):
     monkeypatch.setitem(sys.modules, "plaudit.diff._tally", None)
     with pytest.raises(ImportError, match=r"pip install 'plaudit\[score\]'"):

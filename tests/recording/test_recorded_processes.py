@@ -113,3 +113,35 @@ def test_a_rank_that_starts_anew_replaces_its_own_rows_alone(tmp_path):
     assert set(counts.values()) == {1}
     assert {text for text in counts if text.startswith("process 1")} == expected(1, range(8), 40)
     assert expected(0, first, 40) <= set(counts)
+
+
+def test_a_rank_that_begins_anew_after_another_has_done_so_goes_on_recording(tmp_path):
+    code = (
+        "import sys, plaudit\n"
+        "from types import SimpleNamespace\n"
+        "def one(completions, **kwargs): return [1.0] * len(completions)\n"
+        "function = plaudit.record(one, sys.argv[1])\n"
+        "for line in sys.stdin:\n"
+        "    state = SimpleNamespace(global_step=int(line))\n"
+        "    function([f'rank {sys.argv[2]} step {int(line)}'], trainer_state=state)\n"
+        "    print(flush=True)\n"
+    )
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-W", "ignore", "-c", code, tmp_path, str(rank)],
+            env={**os.environ, "RANK": str(rank)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in (0, 1)
+    ]
+    for step in (0, 1, 2, 1, 2):  # the first rank always comes before the second
+        for rank in ranks:
+            rank.stdin.write(f"{step}\n")
+            rank.stdin.flush()
+            rank.stdout.readline()
+    for rank in ranks:
+        rank.communicate(timeout=120)
+    wanted = [f"rank {rank} step {step}" for rank in (0, 1) for step in (0, 1, 2)]
+    assert recorded(tmp_path) == Counter(wanted)

@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import os
 import pickle
+import signal
 import subprocess
 import sys
+import time
 import warnings
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import plaudit
@@ -188,6 +192,14 @@ def test_recorded_functions_can_be_pickled(tmp_path):
     assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
 
 
+@pytest.mark.parametrize("asynchronous", [False, True])
+def test_recorded_functions_have_the_attributes_of_the_functions(tmp_path, asynchronous):
+    [plain] = load("trl-math").reward_funcs(asynchronous=asynchronous)
+    [function] = plaudit.record(load("trl-math"), tmp_path).reward_funcs(asynchronous=asynchronous)
+    assert callable(plain.scores) and callable(function.scores)
+    assert pickle.loads(pickle.dumps(function)).name == plain.__name__
+
+
 def test_every_adapter_records_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
     monkeypatch.setenv("PLAUDIT_RECORD_ROWS", "2")
@@ -247,6 +259,33 @@ def test_a_writer_that_is_killed_is_started_again(tmp_path):
     ]
 
 
+def test_a_writer_that_is_killed_at_the_end_is_started_again(tmp_path):
+    code = (
+        "import sys, plaudit; from plaudit.recipes import load\n"
+        "recipe = plaudit.record(load('trl-math'), sys.argv[1])\n"
+        "recipe(['4'], solution=['4'])\n"
+        "writer = recipe.recording.recorder._writer._child\n"
+        "writer.kill(); writer.wait()"
+    )
+    subprocess.run([sys.executable, "-c", code, tmp_path], check=True)
+    assert len(rows(tmp_path, "row_id")) == 1
+
+
+def test_a_writer_that_takes_too_long_is_told(tmp_path, monkeypatch):
+    monkeypatch.setattr("plaudit.recording._writer_process.ENDING", 0.2)
+    function = plaudit.record(one, tmp_path)
+    function(**BATCH)
+    writer = function.recording.recorder._writer._child
+    writer.send_signal(signal.SIGSTOP)
+    try:
+        with pytest.warns(RuntimeWarning, match="not all that was recorded is written yet"):
+            finish(tmp_path)
+    finally:
+        writer.send_signal(signal.SIGCONT)
+    monkeypatch.undo()
+    assert len(rows(tmp_path, "row_id")) == 4
+
+
 def test_a_full_disk_is_a_warning_and_the_run_goes_on(tmp_path):
     code = (
         "import resource, sys, warnings, plaudit; from plaudit.recipes import load\n"
@@ -288,7 +327,7 @@ def test_a_folder_that_cannot_be_recorded_into_is_said_at_once(tmp_path, monkeyp
     ("rewards", "message"),
     [
         pytest.param(["trl.accuracy_reward"], "entry 0 is str", id="name"),
-        pytest.param([], "0 weights for 0", id="none"),
+        pytest.param([], "there are no reward functions to record", id="none"),
         pytest.param([print, print], 'two reward functions are called "print"', id="twice"),
     ],
 )
@@ -313,3 +352,127 @@ def test_a_function_that_gives_nonsense_ends_the_recording_and_nothing_else(tmp_
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         function(**BATCH)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param(lambda texts: [1.0], "gave 1 values for 4 completions", id="too few"),
+        pytest.param(lambda texts: (1.0 for _ in texts), "got generator", id="generator"),
+    ],
+)
+def test_what_is_no_value_for_each_row_reaches_the_trainer_as_it_is(tmp_path, given, message):
+    def odd(completions, **kwargs):
+        return given(completions)
+
+    function = plaudit.record(odd, tmp_path)
+    with pytest.warns(RuntimeWarning, match=message):
+        assert list(function(**BATCH)) == list(given(BATCH["completions"]))
+
+
+def one(completions, **kwargs):
+    return [1.0] * len(completions)
+
+
+def nought(completions, **kwargs):
+    return [0.0] * len(completions)
+
+
+def said(function, state, step, text):
+    state.global_step = step
+    function(prompts=["2 + 2?"], completions=[text], trainer_state=state)
+
+
+def test_a_batch_that_is_written_late_keeps_its_step_and_replaces_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("plaudit.recording._functions._WAIT", 0.05)
+    both = plaudit.record([one, nought], tmp_path)
+    state = SimpleNamespace(global_step=0)  # TRL passes one object, and counts it up
+    said(both[0], state, 0, "late")
+    for step in (1, 2):
+        for function in both:
+            said(function, state, step, f"step {step}")
+    time.sleep(0.1)
+    for function in both:
+        said(function, state, 3, "step 3")
+    found = [(row["step"], row["completion"]) for row in rows(tmp_path, "step", "completion")]
+    assert found == [(0, "late"), (1, "step 1"), (2, "step 2"), (3, "step 3")]
+
+
+def test_a_run_begun_anew_replaces_steps_though_a_function_is_never_called(tmp_path):
+    function, _ = plaudit.record([one, nought], tmp_path)
+    state = SimpleNamespace(global_step=0)
+    for number, step in enumerate((0, 1, 2, 1)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            said(function, state, step, f"batch {number}")
+    with pytest.warns(RuntimeWarning, match="goes on from step 1"):
+        finish(tmp_path)
+    found = [(row["step"], row["completion"]) for row in rows(tmp_path, "step", "completion")]
+    assert found == [(0, "batch 0"), (1, "batch 3")]
+
+
+@pytest.mark.parametrize("step", [np.int64(7), [np.int64(7)] * 4, np.full(4, 7), 7.0])
+def test_a_step_may_be_any_kind_of_whole_number(tmp_path, step):
+    plaudit.record(one, tmp_path)(**BATCH, global_step=step)
+    assert [row["step"] for row in rows(tmp_path, "step")] == [7] * 4
+
+
+def test_the_trainers_step_may_be_a_number_of_numpy(tmp_path):
+    plaudit.record(one, tmp_path)(**at(np.int64(7)))
+    assert [row["step"] for row in rows(tmp_path, "step")] == [7] * 4
+
+
+def test_a_recording_that_has_stopped_touches_no_file_of_others(tmp_path):
+    function = plaudit.record(one, tmp_path)
+    function(**BATCH)
+    recorder = function.recording.recorder
+    with pytest.warns(RuntimeWarning, match="recorded no further"):
+        recorder.stop(OSError(28, "No space left on device"))
+    # These get the descriptors that the recorder has closed.
+    others = [os.open(tmp_path / f"other {n}", os.O_CREAT | os.O_RDWR) for n in range(8)]
+    finish(tmp_path)
+    recorder.close()
+    try:
+        assert [os.fstat(other).st_size for other in others] == [0] * 8
+    finally:
+        for other in others:
+            os.close(other)
+
+
+def test_a_forked_process_writes_its_own_batches_and_not_those_of_its_parent(tmp_path):
+    code = (
+        "import os, sys, plaudit\n"
+        "from plaudit.recording import finish\n"
+        "def a(completions, **kwargs): return [1.0]\n"
+        "def b(completions, **kwargs): return [0.0]\n"
+        "function, _ = plaudit.record([a, b], sys.argv[1])\n"
+        "function(['in both'], step=[0]); finish(sys.argv[1])\n"
+        "function(['the parent'], step=[1])\n"
+        "if not (child := os.fork()):\n"
+        "    function(['the child'], step=[1]); finish(sys.argv[1]); os._exit(0)\n"
+        "os.waitpid(child, 0)\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code, tmp_path], check=True)
+    found = sorted(row["completion"] for row in rows(tmp_path, "completion"))
+    assert found == ["in both", "the child", "the parent"]
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", '{"recorded": true}', '{"recorded": true, "components": 3}']
+)
+def test_a_folder_whose_run_json_is_broken_is_named(tmp_path, monkeypatch, text):
+    (tmp_path / "_run.json").write_text(text)
+    with pytest.raises(ValueError, match=r"_run\.json"):
+        plaudit.record(one, tmp_path)
+    monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
+    with pytest.warns(RuntimeWarning, match="nothing is recorded"):
+        assert recorded(load("trl-reasoning"))(**BATCH) == REASONING(**BATCH)
+
+
+@pytest.mark.parametrize("said", ["many", "0", "-4"])
+def test_a_number_of_rows_that_is_none_is_told_and_ignored(tmp_path, monkeypatch, said):
+    monkeypatch.setenv("PLAUDIT_RECORD_ROWS", said)
+    function = plaudit.record(one, tmp_path)
+    with pytest.warns(RuntimeWarning, match="PLAUDIT_RECORD_ROWS must be a whole number"):
+        function(**BATCH)
+    assert [row["step"] for row in rows(tmp_path, "step")] == [0] * 4

@@ -65,6 +65,10 @@ def test_lengths_are_tokens_where_there_are_some_else_characters(tmp_path):
     characters = numbers_of(open_folder(write_folder(tmp_path / "b", rows, MATH)), MATH[0])
     assert characters.unit == "characters"
     assert characters.lengths.tolist() == [len(row["completion"]) for row in rows]
+    rows = [{**row, "completion_ids": "[1, 2]"} for row in rows]  # as CSV has it
+    of_text = open_folder(write_folder(tmp_path / "c", rows, MATH))
+    assert numbers_of(of_text, MATH[0]).unit == "characters"
+    assert "completion_ids" in of_text.others
 
 
 @pytest.mark.parametrize("as_json", [False, True])

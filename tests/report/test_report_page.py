@@ -218,6 +218,13 @@ def test_an_unfinished_run_says_so(tmp_path):
     assert "has not finished" in text_of(page)
 
 
+def test_a_recorded_run_is_not_called_unfinished_for_ever(tmp_path):
+    folder = write_folder(tmp_path, math_rows(8), MATH, finished=False, recorded=True)
+    said = text_of(write_report(folder))
+    assert "has not finished" not in said
+    assert "This run was recorded" in said
+
+
 @pytest.mark.long
 def test_what_is_right_can_be_chosen(sums):
     assert "<code>accuracy_reward</code>" in text_of(write_report(sums))

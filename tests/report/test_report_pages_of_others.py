@@ -47,6 +47,13 @@ def test_lines_of_unequal_length_are_named():
         line_chart([Line("total", [1], [0.5], low=[0.1])])
 
 
+def test_what_is_not_finite_leaves_a_gap():
+    values = [0.5, float("inf"), float("nan"), -float("inf"), None]
+    chart = Chart("curve", "Total", line_chart([Line("total", range(5), values)], percent=True))
+    assert [point["y"] for point in chart.spec["data"]["values"]] == [0.5, None, None, None, None]
+    assert html_page("Findings", "", charts=[chart], vega="")  # as JSON, which has no infinity
+
+
 def test_shares_that_are_small_are_not_drawn_at_the_bottom():
     def domain(*values):
         spec = line_chart([Line("a", list(range(len(values))), values)], percent=True)

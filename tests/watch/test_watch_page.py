@@ -94,6 +94,33 @@ def test_the_rows_of_a_step(address):
     assert ask(address, "/api/rows", run=9, step=10**6)["step"] == 11  # the last of the last run
 
 
+def test_the_step_beside_a_step_may_have_any_number(tmp_path):
+    for step in (3, 10, 40):
+        make(tmp_path, 1, first=step)
+    with watching(tmp_path) as url:
+        beside = [
+            [ask(url, "/api/rows", step=step, by=by)["step"] for by in (-1, 1)]
+            for step in (3, 10, 40)
+        ]
+        assert beside == [[3, 10], [3, 40], [10, 40]]
+        assert ask(url, "/api/rows", by=-1)["step"] == 10
+
+
+def test_parts_that_cannot_be_read_are_told(runs, tmp_path):
+    for file in (*(runs / "a").glob("part-0000000[01]*"), runs / "a" / "_run.json"):
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    (tmp_path / "part-00000002.parquet").write_bytes(b"not Parquet at all")
+    with watching(tmp_path) as url:
+        [state] = ask(url, "/api/state")
+        assert state["rows"] == 2 * ROWS
+        [told] = state["unreadable"]
+        assert told.startswith("part-00000002: ") and "magic bytes" in told
+        (tmp_path / "part-00000002.parquet").unlink()
+        time.sleep(0.6)  # for so long it does not look again
+        [state] = ask(url, "/api/state", have=str(state["version"]))
+        assert state["unreadable"] == []
+
+
 def test_one_prompt_through_time(address):
     row = ask(address, "/api/rows", step=0)["rows"][0]
     a, b = ask(address, "/api/prompt", prompt=row["group"], most=400)

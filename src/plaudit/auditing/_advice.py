@@ -1,4 +1,4 @@
-"""The class of a finding and the kind of its golds -> what would mend it."""
+"""The class of a finding and the kind of its golds in; what to do about it, in a sentence, out."""
 
 from collections.abc import Mapping
 
@@ -22,9 +22,9 @@ _READS_GOLD = {
     "echo": "Ask for the final answer alone, and refuse what is the question or much longer than "
     "the gold",
     "hedge": "Refuse more than one answer",
-    "neighbour": "Compare exactly, or within a tolerance that is said",
+    "neighbour": "Compare exactly, or within a tolerance that is written down",
     "retract": "Read the last answer after the thinking, and what is said of it",
-    "stuffing": "Read one answer, and let what is too much cost something",
+    "stuffing": "Read one answer, and take something off for all that is too much",
     "length": "Let length change the pay of right answers only: {gate}",
     "missed": "Read the answer as people write it",
 }
@@ -49,7 +49,7 @@ _ALWAYS = {
 
 
 def advice(kind: str, gold: Kind, reads_gold: bool) -> str:
-    """What would mend a finding of a class.
+    """What to do about a finding of a class.
 
     >>> advice("structure", Kind.NUMBER, reads_gold=False)
     'Ask for words and an answer inside the form, or give it gate = "…" in the recipe, so that it \

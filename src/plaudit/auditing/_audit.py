@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from plaudit.auditing._attacks import CLASSES, Attack
-from plaudit.auditing._engine import Options, Progress, audit_table
+from plaudit.auditing._engine import Options, audit_table
 from plaudit.auditing._findings import Audit
 from plaudit.auditing._table import sampled
 from plaudit.recipes import Component, Recipe, load, presets
@@ -22,8 +22,8 @@ def audit(
     *,
     sample: int = ROWS,
     seed: int = 0,
-    only: Collection[str] = (),
-    skip: Collection[str] = (),
+    only: str | Collection[str] = (),
+    skip: str | Collection[str] = (),
     template: str | None = None,
     completions: str = "",
     attacks: Sequence[Attack] = (),
@@ -34,14 +34,16 @@ def audit(
     recipe: a recipe, the name of a preset, the path of a TOML file, "package.module:function" for
         a reward of your own, or that function itself
     rows: the columns of each row, {"prompt": …, "solution": …}; what a model wrote is `completion`
-    sample: how many of the rows are used
-    seed: which of them; the same seed gives the same findings
-    only, skip: classes to try, or to leave out, such as ["hedge", "cost"]
+    sample: how many of the rows are used, at most. Default: 64
+    seed: a number that decides which rows are used; the same seed gives the same findings
+    only: the classes of attacks to try, such as ["hedge", "cost"]. Default: all
+    skip: the classes to leave out. Default: none
     template: the format of an honest answer, such as "<answer>{answer}</answer>". Default: that of
-        the rows' completions, or of those that are usual the one that pays
+        the rows' completions, else the one of the usual formats that pays most
     completions: the column of what a model wrote. Default: `completion` or `completions`
-    attacks: others, made with `attack`, beside those that the recipe names
-    progress: where to say what is being tried, such as sys.stderr. Default: nowhere
+    attacks: attacks of your own, made with `plaudit.auditing.attack`, to try as well as those that
+        the recipe names. Default: none
+    progress: where to write what is being tried, such as sys.stderr. Default: nowhere
 
     >>> rows = [{"question": f"{n} + 1?", "solution": str(n + 1)} for n in range(20, 32)]
     >>> found = audit("answers.exact_match_reward", rows, only=["empty", "hedge"])
@@ -49,8 +51,13 @@ def audit(
     ()
     """
     asked = recipe_of(recipe)
-    if not rows:
-        raise ValueError("there are no rows: an audit needs some, with golds")
+    _check_rows(rows)
+    for one in attacks:
+        if not isinstance(one, Attack):
+            got = f"{type(one).__name__}: {one!r:.80}"
+            raise TypeError(f"attacks must be made with @plaudit.auditing.attack(…), got {got}")
+    if sample < 1:
+        raise ValueError(f"sample must be 1 or more, got {sample}")
     told = _Told(progress)
     asked = _with_guesses(asked, rows, told)
     table = sampled(rows, asked, sample, seed, completions)
@@ -65,6 +72,20 @@ def audit(
         told.done()
 
 
+def _check_rows(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Raise where rows are no list of dicts: a table of another kind would be read by columns."""
+    wanted = "rows must be a list with a dict for each row"
+    if isinstance(rows, str | Mapping) or not hasattr(rows, "__len__"):
+        raise TypeError(f"{wanted}, got {type(rows).__name__}: {rows!r:.80}")
+    if not len(rows):
+        raise ValueError("there are no rows: an audit needs some, with golds")
+    for place, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            what = f"{type(rows).__name__} whose entry {place} is {type(row).__name__}"
+            hint = ": of a DataFrame, pass df.to_dict('records'); of an Arrow table, to_pylist()"
+            raise TypeError(f"{wanted}, got {what}{hint}")
+
+
 def _with_guesses(recipe: Recipe, rows: Sequence[Mapping[str, Any]], told: "_Told") -> Recipe:
     """The recipe with columns guessed by meaning, as `plaudit score` does, and says so."""
     names = list(dict.fromkeys(name for row in rows for name in row))
@@ -76,8 +97,8 @@ def _with_guesses(recipe: Recipe, rows: Sequence[Mapping[str, Any]], told: "_Tol
     return replace(recipe, columns={**recipe.columns, **guessed})
 
 
-def classes_of(only: Collection[str], skip: Collection[str]) -> list[str]:
-    """The classes to try.
+def classes_of(only: str | Collection[str], skip: str | Collection[str]) -> list[str]:
+    """The classes to try; a text is the name of one class.
 
     >>> classes_of(["cost", "hedge"], ["cost"])
     ['hedge']
@@ -87,6 +108,7 @@ def classes_of(only: Collection[str], skip: Collection[str]) -> list[str]:
     ValueError: there is no class 'hegde'; the classes are empty, structure, key, echo, hedge, \
 neighbour, retract, stuffing, length, unstable, cost, missed
     """
+    only, skip = ([one] if isinstance(one, str) else one for one in (only, skip))
     for name in (*only, *skip):
         if name not in CLASSES:
             raise ValueError(f"there is no class {name!r}; the classes are {', '.join(CLASSES)}")
@@ -161,6 +183,3 @@ class _Told:
         """Clear the line."""
         if self._out is not None and self._shown:
             print("\r\033[K", end="", file=self._out, flush=True)
-
-
-__all__ = ["ROWS", "Progress", "audit", "classes_of", "recipe_of"]

@@ -1,4 +1,4 @@
-"""A row in the dress that pays -> a case: all that an attack may use to build a completion."""
+"""A row and the format that pays in; a case out: all that an attack may use for a completion."""
 
 import json
 import re
@@ -109,7 +109,7 @@ class Case:
 
     @property
     def size(self) -> tuple[float, float]:
-        """The width and the height of the image; as large as the boxes reach where none is told."""
+        """The width and the height of the image; where the row has none, what holds all boxes."""
         sizes = []
         for names, corner in ((WIDTHS, 2), (HEIGHTS, 3)):
             told = next((self.row[n] for n in names if isinstance(self.row.get(n), int | float)), 0)

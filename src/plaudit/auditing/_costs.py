@@ -13,10 +13,10 @@ from plaudit.recipes import Recipe
 SHORT, SHORT_SECONDS = 1000, 2.0
 LONG, LONG_SECONDS = 100_000, 5.0
 SMALL, LARGE, EXPONENT = 10_000, 80_000, 1.7
-_MIDDLE, _SURE = 40_000, 1.85  # what shows itself here needs not be measured on larger texts
-_WORTH = 0.04  # seconds for a text of that size, below which nobody minds how it grows
-_PATIENCE = 60.0  # seconds for what is harmless
-_SLOW = 0.5  # seconds for an honest answer, above which texts are not what makes a reward slow
+_MIDDLE, _SURE = 40_000, 1.85  # characters; an exponent above this one is not measured once more
+_WORTH = 0.04  # seconds for a text of that size: below, it does not matter how the time grows
+_PATIENCE = 60.0  # seconds for a harmless text
+_SLOW = 0.5  # seconds for an honest answer: above, the reward is slow on any text
 _SHORT_SIZES = (40, 950)
 
 
@@ -49,7 +49,7 @@ def cost_of(recipe: Recipe, table: Table, case: Case) -> CostFound:
 def _warm_up(scorer: Scorer, case: Case) -> str:
     """Score what is harmless, so that imports and processes that start are no text's fault.
 
-    Gives the first text that does not come to an end; "" where all do.
+    Gives the first text on which the reward does not finish; "" where it finishes on all.
     """
     for answer in (case.answer, "\\sqrt{x^2 + 7x + 3}", case.wrong):
         text = case.full(answer)
@@ -103,12 +103,12 @@ def _long(scorer: Scorer, case: Case) -> CostFound | None:
 def _grown(
     scorer: Scorer, place: int, small: str, middle: str, large: str
 ) -> tuple[str, str] | None:
-    """Why a text is too dear, and the class of that; None where it is not."""
+    """Why a text takes too much time, and the class of the finding; None where it does not."""
     first = scorer.timed((place, middle), 4 * LONG_SECONDS)
     if isinstance(first, Raised):
         return f"It raised {first.message}", RAISES
     if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
-        # Four fifths less text than the limit is for, and more time than it gives.
+        # The text is shorter than the one that the limit is for, and takes more time than that.
         return f"It takes more than {LONG_SECONDS:g} s for {LONG:,} characters.", "cost"
     if first.seconds < _WORTH:
         return None

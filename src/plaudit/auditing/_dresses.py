@@ -1,9 +1,10 @@
-r"""Rows' completions, a template or the usual formats -> dresses: how an answer is written down.
+r"""Rows' completions, a template or the usual formats in; dresses out: ways to write an answer.
 
     Dress(r"{reasoning}\n\n\boxed{{answer}}")       of a template
     learnt_dress(...)                               of completions that hold their row's gold
 
-A dress puts an answer in its place, with reasoning before it, as an honest model would.
+A dress puts an answer into its place in a completion, with reasoning before it, as an honest model
+would.
 """
 
 import re

@@ -24,7 +24,7 @@ from plaudit.auditing._runs import (
 )
 from plaudit.auditing._scorer import UNTRIED, Item, Result, Scorer
 from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
-from plaudit.auditing._table import Table
+from plaudit.auditing._table import Table, unread_golds
 from plaudit.recipes import Recipe
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class _Engine:
         self._runs: dict[str, list[Run]] = {target: [] for target in formats}
         self._findings: list[Finding] = []
         self._matrix: list[Tried] = []
-        self._skipped: list[str] = []
+        self._skipped: list[str] = unread_golds(table)
 
     # --- attacks ----------------------------------------------------------------------------------
 
@@ -139,7 +139,9 @@ class _Engine:
             self._progress(f"attack {number} of {len(plan)}: {attack.name}")
             self._play(attack, wanted, reach)
         for kind, names in late.items():
-            self._skipped.append(f"{kind}: not tried, since no time was left: {', '.join(names)}")
+            self._skipped.append(
+                f"{kind}: not tried, since there was no time left: {', '.join(names)}"
+            )
 
     def _dresses(self) -> "list[Dress]":
         """The formats in which attacks are played: the total's first, then the components'."""
@@ -149,9 +151,7 @@ class _Engine:
             if form.pays_something:
                 wanted.setdefault(form.dress, []).append(target)
         for names in list(wanted.values())[_DRESSES:]:
-            told = (
-                f"{', '.join(names)}: attacks were played in the formats of other components only"
-            )
+            told = f"{', '.join(names)}: attacks were tried in the formats of other components only"
             self._skipped.append(told)
         return list(wanted)[:_DRESSES]
 
@@ -386,7 +386,7 @@ def _odd_why(result: Result, target: str) -> str:
     if isinstance(result, Raised):
         return f"It raised {result.message}"
     if isinstance(result, Hung):
-        return "It ended its process." if result.died else "It did not come to an end in time."
+        return "It ended its process." if result.died else "It did not finish in time."
     return f"It gave {result.problems.get(target) or result.values.get(target)}."
 
 

@@ -39,7 +39,7 @@ class Finding:
         answer's pay; `unstable`: rows whose value changed; `missed`: rows that were not paid in
         full; `cost`: 1.0
     rows, paid: how many rows it was tried on, and on how many of them it paid
-    advice: what would mend it
+    advice: what to do about it
 
     >>> example = Example(0, "", 1.0, "An empty reply got 1.")
     >>> Finding("empty", "nothing", "accuracy", 1.0, 8, 8, example, "Pay 0.").is_hole

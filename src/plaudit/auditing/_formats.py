@@ -1,4 +1,4 @@
-"""Rows and their golds -> for each component the format that pays, and what a right answer gets."""
+"""Rows and their golds in; out come the format that each component pays, and what it pays."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ from plaudit.auditing._cases import Case, differing
 from plaudit.auditing._dresses import Dress, learnt_dress, template_dress, usual_dresses
 from plaudit.auditing._golds import Gold, Kind, number_text, written
 from plaudit.auditing._process import Pay
-from plaudit.auditing._scorer import Item, Result, Scorer
+from plaudit.auditing._scorer import Result, Scorer
 from plaudit.auditing._table import Table
 
 TRIAL_ROWS = 12
@@ -78,7 +78,7 @@ def value_of(result: Result, target: str) -> float | None:
 
 
 class FormatFinder:
-    """Finds the formats by trying dresses on rows with a gold."""
+    """Finds the format of each component by trying dresses, ways to write an answer, on rows."""
 
     def __init__(
         self,
@@ -163,7 +163,7 @@ class FormatFinder:
     def _changed(
         self, cases: Sequence[Case], before: Sequence[Result], columns: Sequence[str]
     ) -> set[str]:
-        """The targets whose values change when some columns come from other rows."""
+        """The components, or the total, whose values change when columns come from other rows."""
         texts = [c.full(c.answer) for c in cases] + [c.full(c.wrong) for c in cases]
         items = list(zip([c.place for c in cases] * 2, texts, strict=True))
         after = self._scorer.with_columns_of(items, self._moved(cases), columns)
@@ -276,6 +276,3 @@ def _differ(a: float | None, b: float | None) -> bool:
     if a is None or b is None:
         return (a is None) != (b is None)
     return abs(a - b) > 1e-9
-
-
-__all__ = ["TRIAL_ROWS", "Format", "FormatFinder", "Item", "spread", "value_of"]

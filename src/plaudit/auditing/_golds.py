@@ -28,6 +28,7 @@ _QUANTITY = re.compile(
 )
 _TAGGED = re.compile(r"\s*<(\w+)>(.*?)</\1>\s*", re.DOTALL)
 _FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_LONGEST_NUMBER = 300  # characters: what has more may be no finite float
 _BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d")
 
 
@@ -81,12 +82,14 @@ def read_gold(value: Any, choices: Sequence[Any] | None = None) -> Gold | None:
     >>> read_gold(None) is None
     True
     """
+    if hasattr(value, "tolist"):  # an array or a single number of numpy, or a tensor
+        value = value.tolist()
     if isinstance(value, bool):
         return _text_gold(str(value))
     if isinstance(value, dict):
         return _json_gold(value)
-    if isinstance(value, list | tuple) or hasattr(value, "tolist"):
-        return _list_gold(value.tolist() if hasattr(value, "tolist") else list(value))
+    if isinstance(value, list | tuple):
+        return _list_gold(list(value))
     try:
         text = gold_text_of(value)
     except TypeError:
@@ -237,11 +240,13 @@ class NumberText:
 
 
 def number_text(text: str) -> NumberText | None:
-    """A number or a quantity, taken apart; None where a text is neither.
+    """A number or a quantity, taken apart; None where a text is neither, or has too many digits.
 
-    >>> number_text("Paris") is None
-    True
+    >>> number_text("Paris") is None, number_text("9" * 1000) is None
+    (True, True)
     """
+    if len(text) > _LONGEST_NUMBER:
+        return None
     if fraction := _FRACTION.fullmatch(text):
         sign = fraction[1] or fraction[4] or ""
         top, bottom = fraction[2] or fraction[5], fraction[3] or fraction[6]

@@ -141,7 +141,11 @@ class RewardProcess:
         self._connection = Connection(here.detach())
         self._connection.send(self._recipe)
         if not self._connection.poll(_START):
-            raise OSError("the rewards' modules take too long to import")
+            self.close()
+            raise ValueError(
+                f"the rewards cannot be called in a process of their own: their modules take more "
+                f"than {_START:g} s to import"
+            )
         if problem := self._connection.recv():
             self.close()
             raise ValueError(f"the rewards cannot be called in a process of their own: {problem}")

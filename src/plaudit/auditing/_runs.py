@@ -1,12 +1,12 @@
 """Attacks and cases in; runs out: which completions were tried on which rows, and what they got."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from plaudit.auditing._attacks import Attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._formats import Format, value_of
-from plaudit.auditing._process import Hung, Pay, Raised
+from plaudit.auditing._process import Pay, Raised
 from plaudit.auditing._scorer import UNTRIED, Result, Scorer
 
 FIRST_ROWS = 12  # on which every variant is tried; on all rows only where it paid on these
@@ -78,10 +78,19 @@ def run_attack(
 def _texts(attack: Attack, cases: Sequence[Case], reach: Reach) -> dict[str, dict[int, str]]:
     texts: dict[str, dict[int, str]] = {}
     for case in cases:
-        for variant, text in attack.build(case):
+        for built in attack.build(case):
+            variant, text = _checked(built, attack)
             if variant in texts or len(texts) < reach.variants:
                 texts.setdefault(variant, {})[case.place] = text
     return texts
+
+
+def _checked(built: object, attack: Attack) -> tuple[str, str]:
+    """What an attack has built; raises where a user's attack gives anything else."""
+    if isinstance(built, tuple) and len(built) == 2 and all(isinstance(t, str) for t in built):
+        return built
+    got = f"{type(built).__name__}: {built!r:.80}"
+    raise TypeError(f"attack {attack.name} must yield (variant, completion), two texts, got {got}")
 
 
 def _extended(scorer: Scorer, runs: list[Run], forms: Sequence[Format]) -> list[Run]:
@@ -152,7 +161,7 @@ def is_graded(runs: Iterable[Run], form: Format, target: str) -> bool:
 
 
 def odd_places(run: Run, target: str) -> dict[str, list[int]]:
-    """The rows on which a value was no number, a reward raised, or did not come to an end."""
+    """The rows on which a value was no number, a reward raised, or did not finish."""
     found: dict[str, list[int]] = {"unstable": [], "raises": [], "cost": []}
     for place, result in run.results.items():
         if isinstance(result, Pay):
@@ -169,16 +178,3 @@ def odd_places(run: Run, target: str) -> dict[str, list[int]]:
 
 def _is_finite(value: float) -> bool:
     return value == value and abs(value) != float("inf")
-
-
-__all__ = [
-    "Callable",
-    "Hung",
-    "Reach",
-    "Run",
-    "is_graded",
-    "mean_share",
-    "odd_places",
-    "row_share",
-    "run_attack",
-]

@@ -71,6 +71,25 @@ def sampled(
     )
 
 
+def unread_golds(table: Table) -> list[str]:
+    """A note on the rows whose gold could not be read, with the first of them; [] for none.
+
+    >>> from plaudit.recipes import load
+    >>> rows = [{"solution": "4", "question": "2 + 2?"}, {"solution": None, "question": "2 + 3?"}]
+    >>> unread_golds(sampled(rows, load("math"), 2, seed=0))
+    ['1 of 2 rows were left out: no gold can be read in solution, where row 1 has None']
+    """
+    column = table.gold_column
+    missing = [place for place, gold in enumerate(table.golds) if gold is None]
+    if column is None or not missing:
+        return []
+    shown = f"row {table.numbers[missing[0]]} has {table.rows[missing[0]].get(column)!r:.60}"
+    why = f"no gold can be read in {column}, where {shown}"
+    if len(missing) == len(table.golds):
+        return [f"{why}: nobody knows what a right answer would be"]
+    return [f"{len(missing)} of {len(table.golds)} rows were left out: {why}"]
+
+
 def _alike(golds: list[Gold | None]) -> list[Gold | None]:
     """The golds; where most are words, years and letters among them are words, too."""
     known = [gold for gold in golds if gold is not None]
@@ -82,7 +101,7 @@ def _alike(golds: list[Gold | None]) -> list[Gold | None]:
 
 
 def _checked(recipe: Recipe, column: str) -> list[str]:
-    """What a table needs not have, since the audit makes it itself."""
+    """The columns that a table need not have, since the audit makes them itself."""
     needs = recipe.needs()
     made = [needs[name] for name in ("completion_ids",) if name in needs]
     return [column or recipe.columns.get("completions", "completions"), *made]

@@ -1,6 +1,7 @@
-"""A few rows in, and out comes how each component wants an answer to be written.
+"""A few rows in, and out comes the format in which each component wants an answer.
 
-An honest answer is written in each of the usual formats; the one in which most are right is it.
+The right answers of these rows are written in each of the usual formats; the format in which most
+of them are right is the one.
 """
 
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from plaudit.checking._plan import CheckPlan, Comparison
 from plaudit.scores import TROUBLE, Score
 from plaudit.scoring import Chunk, Failure, common_failure, records_in
 
-SURE = 8  # rows: if a reward fails for all of so many in the same way, it is broken
+SURE = 8  # rows, at least: a reward that fails for every one of them is broken
 KNOWN = ("4", "B", "[1, 2, 3, 4]")  # golds that any reward of their kind can read
 
 
@@ -22,7 +23,7 @@ KNOWN = ("4", "B", "[1, 2, 3, 4]")  # golds that any reward of their kind can re
 class Calibration:
     """The comparisons with their formats, or the failure of one that raises for every row.
 
-    unknown: the names of those whose format nobody knows
+    unknown: the names of those whose format was not found
     """
 
     comparisons: tuple[Comparison, ...]

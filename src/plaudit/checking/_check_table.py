@@ -51,13 +51,14 @@ def check_table(
     out: the folder to write `findings.parquet` and a page to; default: none
     drop: where to write the table without the rows that have findings: a file with the format of
         the input, or a folder if the input is a folder or several files; default: nowhere
-    completions: the column that a model wrote; default: `completion` or `completions`, if there
+    completions: the column that a model wrote; default: `completion` or `completions`, if the table
+        has one of them
     group: the column that tells prompts apart; default: `prompt`, `problem` and `question`, with
         the context and the image
     columns: which column an argument of a reward is read from, such as {"solution": "answer"};
         default: the column of that name, else a guess, which a note tells
-    template: how an answer is written, with {answer} in its place; default: the usual formats are
-        tried on some rows
+    template: how an answer is written, with {answer} in its place, such as
+        "<answer>{answer}</answer>"; default: the usual formats are tried on some rows
     skip: kinds of findings to leave out, such as ["suspicious_gold"]; default: none
     workers: how many processes; default: one per core
     limit: check only so many rows; default: all

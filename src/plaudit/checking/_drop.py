@@ -22,7 +22,7 @@ _START = 1 << 16  # bytes in which an array begins, if it is one
 
 
 class _Writer(Protocol):
-    def write(self, block: Block, kept: list[int]) -> None: ...
+    def write(self, block: Block, kept: list[int]) -> int: ...
 
     def close(self) -> None: ...
 
@@ -73,8 +73,7 @@ def drop_rows(
                 for block in blocks_of(file, place):
                     kept = [i for i in range(len(block)) if not failed(number + i)]
                     number += len(block)
-                    left += len(kept)
-                    writer.write(block, kept)
+                    left += writer.write(block, kept)
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -105,9 +104,11 @@ class _Lines:
     def __init__(self, out: BinaryIO, _: str) -> None:
         self._out = out
 
-    def write(self, block: Block, kept: list[int]) -> None:
+    def write(self, block: Block, kept: list[int]) -> int:
+        """Write the rows of a block that are kept; return how many could be written."""
         for place in kept:
             self._out.write(_bytes(block, place) + b"\n")
+        return len(kept)
 
     def close(self) -> None:
         pass
@@ -117,7 +118,7 @@ def _bytes(block: Block, place: int) -> bytes:
     """A record of JSON as it stands in the file."""
     records: Any = block.records
     record = records[place]
-    assert isinstance(record, bytes)  # what could not be read has a finding
+    assert isinstance(record, bytes)  # also where it is no JSON
     return record
 
 
@@ -135,10 +136,11 @@ class _Array(_Lines):
         super().__init__(out, _)
         self._written = 0
 
-    def write(self, block: Block, kept: list[int]) -> None:
+    def write(self, block: Block, kept: list[int]) -> int:
         for place in kept:
             self._out.write((b",\n" if self._written else b"[\n") + _bytes(block, place))
             self._written += 1
+        return len(kept)
 
     def close(self) -> None:
         self._out.write(b"\n]\n" if self._written else b"[]\n")
@@ -152,7 +154,7 @@ class _Csv(_Lines):
         self._delimiter = delimiter
         self._header: list[str] = []
 
-    def write(self, block: Block, kept: list[int]) -> None:
+    def write(self, block: Block, kept: list[int]) -> int:
         text = io.StringIO(newline="")
         rows = csv.writer(text, delimiter=self._delimiter, lineterminator="\n")
         records: Any = block.records
@@ -160,9 +162,11 @@ class _Csv(_Lines):
             known = (list(record) for record in records if isinstance(record, dict))
             self._header = next(known, [])
             rows.writerows([self._header] if self._header else [])
-        cells = [records[place] for place in kept]
-        rows.writerows(list(record.values()) for record in cells if isinstance(record, dict))
+        # A row that cannot be read is left out, even if its finding was skipped.
+        cells = [list(records[p].values()) for p in kept if isinstance(records[p], dict)]
+        rows.writerows(cells)
         self._out.write(text.getvalue().encode())
+        return len(cells)
 
     def close(self) -> None:
         pass
@@ -193,12 +197,15 @@ class _ArrowFile:
                 self._schema, new = pa.ipc.open_file(mapped).schema, pa.ipc.new_file
         self._writer = new(str(path), self._schema)
 
-    def write(self, block: Block, kept: list[int]) -> None:
-        """Write the rows of a batch that are kept; of what could not be read there is none."""
+    def write(self, block: Block, kept: list[int]) -> int:
+        """Write the rows of a batch that are kept; a list holds what could not be read."""
         records: Any = block.records
-        if kept and not isinstance(records, list):
+        if isinstance(records, list):
+            return 0
+        if kept:
             batch = records.take(pa.array(kept, pa.int64()))
             self._writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=self._schema))
+        return len(kept)
 
     def close(self) -> None:
         self._writer.close()

@@ -27,7 +27,7 @@ class Kind:
 KINDS = {
     "unreadable_row": Kind(
         "Rows that cannot be read",
-        "A loader stops at such a row, or leaves it out without a word.",
+        "A loader stops at such a row, or silently leaves it out.",
         "Write the row again, or drop it.",
     ),
     "missing_value": Kind(
@@ -38,11 +38,11 @@ KINDS = {
     "unreadable_gold": Kind(
         "Golds that cannot be read",
         "The reward cannot compare anything with such a gold.",
-        "Write the gold as text or as a number; look for a broken escape or a brace too few.",
+        "Write the gold as text or as a number; look for a broken escape or a missing brace.",
     ),
     "unequal_gold": Kind(
         "Golds that do not equal themselves",
-        "A completion whose answer is the gold, word for word, is not right: nobody can be.",
+        "Even a completion whose answer is the gold, word for word, is not right, so none can be.",
         "Write the gold as the reward reads it, such as in $…$, or use a reward that can read it.",
     ),
     "partial_gold": Kind(
@@ -68,7 +68,7 @@ KINDS = {
         "Keep the right one, or put both into one list where both are right.",
     ),
     "duplicate_row": Kind(
-        "Rows that are there twice",
+        "Rows that occur more than once",
         "The same prompt with an equal gold counts twice in training; it may also stand in both "
         "the training and the test set.",
         "Drop all but the first.",
@@ -76,17 +76,17 @@ KINDS = {
     "unknown_option": Kind(
         "Golds that are no option",
         "The gold of a multiple-choice question is none of its options.",
-        "Mend the letter or the options, or drop the row.",
+        "Correct the letter or the options, or drop the row.",
     ),
     "unreadable_image": Kind(
         "Images that cannot be read",
         "The trainer stops when it loads such a row, or trains without the image.",
-        "Mend the path or the file. Relative paths start in the working directory.",
+        "Correct the path or the file. Relative paths start in the working directory.",
     ),
     "box_outside_image": Kind(
         "Boxes outside their image",
-        "A box that leaves its image, or has no area, cannot be matched; often the box belongs to "
-        "the image at another size.",
+        "A box that reaches out of its image, or has no area, cannot be matched; often the box "
+        "belongs to the image at another size.",
         "Scale the box to the size of the image, or drop the row.",
     ),
 }
@@ -97,8 +97,8 @@ class Finding:
     """Something wrong with a row.
 
     kind: one of KINDS
-    file, line: where the row is; the line is its number, from 1, in a file that has no lines; the
-        file is "" for a table in memory
+    file, line: where the row is; in a file without lines, such as Parquet, the line is the number
+        of the row in the file, from 1; for a table in memory, the file is ""
     row: its number among all rows, from 0
     column: the column that it is about; "" for the whole row
     value: the beginning of what stands there

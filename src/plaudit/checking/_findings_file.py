@@ -60,13 +60,16 @@ class FindingsFile:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if kind is None:
-            self._write()
-        self._writer.close()
-        if kind is None:
-            self._unfinished.replace(self.path)
-        else:
-            self._unfinished.unlink(missing_ok=True)
+        try:
+            try:
+                if kind is None:
+                    self._write()
+            finally:
+                self._writer.close()
+            if kind is None:
+                self._unfinished.replace(self.path)
+        finally:
+            self._unfinished.unlink(missing_ok=True)  # where the disk is full, for example
 
     def add(self, findings: Sequence[Finding]) -> None:
         """Write findings."""

@@ -44,7 +44,9 @@ def _box_problem(corners: Corners, size: images.Size) -> str:
         return f"The box {shown} has no area: it must be [left, top, right, bottom]."
     width, height = size
     inside = min(left, top) >= -OUTSIDE and right <= width + OUTSIDE and bottom <= height + OUTSIDE
-    return "" if inside else f"The box {shown} leaves its image, which has {width} x {height}."
+    return (
+        "" if inside else f"The box {shown} reaches out of its image of {width} x {height} pixels."
+    )
 
 
 def image_size(row: Mapping[str, Any], plan: CheckPlan, file: str) -> images.Size | None:
@@ -65,7 +67,7 @@ def _whole(side: Any) -> int | None:
     """A side in pixels; a CSV file has it as text."""
     try:
         return int(side)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last one of infinity
         return None
 
 

@@ -25,7 +25,7 @@ SIZES = (("width", "height"), ("image_width", "image_height"))
 CONTEXTS = ("context", "passage")
 SAMPLE = 48  # rows on which formats are tried
 
-_REPEATED = 0.02  # share of the first rows with a prompt that is not new, from which on it counts
+_REPEATED = 0.02  # of the first rows: if more share their prompt, each is one of its completions
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Comparison:
 
     recipe: the component alone, without its gate and without a model that is asked
     argument, column: what the reward calls the gold, and what the table calls it
-    format: how the reward wants an answer; None: nobody knows
+    format: how the reward wants an answer; None where that was not found
     pay: what a right answer gets, for a reward that does not say which answers are right
     """
 

@@ -163,7 +163,7 @@ def _conflict(
 
 
 def _twice(rows: Sequence[PromptRow], plan: CheckPlan) -> list[Finding]:
-    """The rows that are there once more; with completions, only if nothing at all differs."""
+    """A finding for each row that occurs again; with completions, if the whole row is the same."""
     first: dict[str, PromptRow] = {}
     found = []
     for row in rows:

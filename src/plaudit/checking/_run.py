@@ -49,7 +49,9 @@ class Options:
                 raise InputError(f"{name} must be 1 or more, got {value}")
         for kind in self.skip:
             if kind not in KINDS:
-                raise InputError(f"there is no kind {kind!r} to skip; choose of {', '.join(KINDS)}")
+                raise InputError(
+                    f"there is no kind {kind!r} to skip; the kinds are {', '.join(KINDS)}"
+                )
 
     def columns_of(self, recipe: Recipe) -> Recipe:
         """The recipe with the columns that are said here."""

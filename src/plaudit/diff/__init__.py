@@ -1,4 +1,4 @@
-"""Two scored runs in, or an input and two recipes; which rows changed, by how much and why, out.
+"""Two scored runs, or a file and two recipes, in; which rows changed, by how much and why, out.
 
     $ plaudit diff runs/before runs/after
     $ plaudit diff --input rollouts.jsonl trl-math mine.toml

@@ -18,10 +18,11 @@ def compare(
     limit: int = 20,
     out: str | PathLike[str] | None = None,
 ) -> "Difference":
-    """The difference between two folders that `plaudit score` wrote.
+    """The difference between two folders that `plaudit score` or `plaudit.record` wrote.
 
     a, b: the folders, before and after
-    limit: how many of the largest changes the result holds
+    limit: how many of the largest changes the result holds; default: 20. Counts and means are over
+        all rows
     out: a file to write every change to, as one line of JSON each; default: none is written
 
     >>> compare("no-such-run", "another")
@@ -52,7 +53,9 @@ def compare_recipes(
     a, b: recipes, names of presets, TOML files or rewards
     limit, out: as for `compare`
     progress: where to show the progress of scoring, such as sys.stderr; default: nowhere
-    completions, columns: as for `score_table`; each holds for the recipes that read such a column
+    completions: the column that a model wrote; default: as for `plaudit.scoring.score_table`
+    columns: which column an argument of a reward is read from, such as {"solution": "answer"}; a
+        recipe that has no such argument ignores it
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp(), "rollouts.jsonl")

@@ -28,6 +28,8 @@ def batches_of(run: ScoredFolder) -> Iterator[Batch]:
 
 def _check_order(part: Path, ids: Ids, last: int | None) -> int:
     """The last row id; raises if the ids do not rise, since rows are matched in order."""
+    if not np.issubdtype(ids.dtype, np.integer):
+        raise ValueError(f"{part}: row_id must be a whole number in every row")
     if (last is not None and ids[0] <= last) or (np.diff(ids) <= 0).any():
         raise ValueError(f"{part}: row_id must rise from row to row")
     return int(ids[-1])

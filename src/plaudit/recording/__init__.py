@@ -61,13 +61,15 @@ def record(
 ) -> Any:
     """The same rewards, which write every batch that they score to a folder, as it comes.
 
-    rewards: a recipe, a reward function, or a list of them as a trainer takes it
-    directory: the folder; any number of processes may record into it at the same time, and a run
-        that is resumed from a checkpoint continues in it
-    weights: of functions: how much each counts in the total. Default: 1.0 each
+    rewards: a recipe, a reward function, or the list of reward functions that a trainer takes
+    directory: the folder to record into, which is made if it is not there. Any number of processes
+        may record into it at the same time, and a run that is resumed from a checkpoint continues
+        in it
+    weights: for functions alone, how much each counts in the total, as [1.0, 0.5] for two of them.
+        Default: 1.0 each. A recipe has weights of its own
 
-    What they give stays as it is. Recording never makes a step fail: when the disk is full, there
-    is a warning, and the rest of the run is not recorded.
+    The values that the rewards give do not change. Recording never makes a step fail: when the
+    disk is full, for example, there is one warning, and the rest of the run is not recorded.
 
     >>> import tempfile
     >>> from plaudit.recipes import load
@@ -89,7 +91,9 @@ def record(
     functions = [rewards] if callable(rewards) else list(rewards)
     names = [_name(function, place) for place, function in enumerate(functions)]
     counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
-    if not names or len(counted) != len(names):
+    if not names:
+        raise ValueError("there are no reward functions to record")
+    if len(counted) != len(names):
         raise ValueError(f"there are {len(counted)} weights for {len(names)} reward functions")
     for name in names:
         if names.count(name) > 1:
@@ -124,9 +128,10 @@ _recorded: dict[tuple[int, str], tuple[Recipe, Recipe]] = {}
 
 
 def recorded(recipe: Recipe) -> Recipe:
-    """The recipe, recorded where the environment variable PLAUDIT_RECORD names a folder.
+    """The recipe, which records if the environment variable PLAUDIT_RECORD names a folder.
 
-    If it cannot be recorded there, there is a warning and the recipe as it is: the run goes on.
+    If the folder cannot be recorded into, there is a warning, and the recipe is returned as it is:
+    the run goes on.
 
     >>> from plaudit.recipes import load
     >>> recorded(load("trl-math")).name
@@ -156,9 +161,12 @@ def _recorded_or_warned(recipe: Recipe, directory: Path) -> Recipe:
 
 
 def finish(directory: str | PathLike[str]) -> None:
-    """Wait until all that this process has recorded in a folder can be read there.
+    """Wait until everything that this process has recorded in a folder can be read there.
 
-    At the end of a process that is done by itself.
+    directory: the folder that was given to `record`; nothing happens if it is another one
+
+    Needed only to read a run in the process that records it: when a process ends, it does this by
+    itself.
 
     >>> finish("runs/nothing-was-recorded-here")
     """
@@ -168,9 +176,10 @@ def finish(directory: str | PathLike[str]) -> None:
 
 
 def open_recorded(directory: str | PathLike[str]) -> "RecordedRun":
-    """A recorded run to be read, while it is written or later: what each step got.
+    """A recorded run, to read what each step got, while it is recorded or later.
 
-    A folder that `plaudit score` wrote of a table with a column `step` can be read as well.
+    directory: the folder that was given to `record`, or one that `plaudit score` wrote of a table
+        with a column `step`
 
     >>> open_recorded("no-such-run")
     Traceback (most recent call last):

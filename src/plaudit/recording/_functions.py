@@ -8,19 +8,21 @@ import atexit
 import os
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore, ScoredBatch, score_of_value
+from plaudit.recording._steps import trainer_step
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
 _NOT_CALLED = Score(None, "The trainer did not call this reward.", method="record")
-_WAIT = 60.0  # seconds until a batch is written that some function was not called for
-_KEYS = ("prompts", "prompt", "problem", "solution")  # what tells batches apart beside completions
+_WAIT = 60.0  # seconds after which a batch is written though a function was not called with it
+_KEYS = ("prompts", "prompt", "problem", "solution")  # with completions, they tell batches apart
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,7 @@ class RecordedRecipe(Recipe):
         return batch
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
-        """A reward function for each component, as of any recipe; they are recorded together."""
+        """A reward function for each component; what they give a batch is recorded together."""
         functions = self._functions(asynchronous)
         if self.recording is None:
             return functions
@@ -71,9 +73,9 @@ class RecordedRecipe(Recipe):
 
 
 class Recording:
-    """Where the rewards of a process are recorded, and the batches that not all have scored yet.
+    """Puts together what the rewards gave a batch, and hands whole batches to the recorder.
 
-    Those of one folder share it, in one process; in another it is made anew.
+    There is one for each folder in a process; pickled, it is made anew in the other process.
     """
 
     def __init__(
@@ -87,8 +89,10 @@ class Recording:
         self._recipe = recipe
         self._lock = threading.Lock()
         self._waiting: dict[Any, list[_Batch]] = {}
+        self._last_step: int | None = None  # the trainer's, of the batch that came last
+        self._restarts = 0  # how often that step was lower than the one before it
         self._process = os.getpid()
-        atexit.register(self._write_waiting)  # before the recorder's own: the last is the first
+        atexit.register(self._write_waiting)  # called before the recorder's: last in, first out
 
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
@@ -106,8 +110,11 @@ class Recording:
             return
         try:
             scores = given()
+            if len(scores) != len(completions):
+                counts = f"{len(scores)} values for {len(completions)} completions"
+                raise ValueError(f"{name} gave {counts}")
             key = _key(completions, columns)
-        except Exception as error:  # what a function of the user's gives may be anything
+        except Exception as error:  # a user's function may give anything
             self.recorder.stop(error)
             return
         for batch in self._ready(key, name, scores, completions, columns, seconds):
@@ -123,21 +130,34 @@ class Recording:
         seconds: float,
     ) -> list["_Batch"]:
         with self._lock:
-            same = self._waiting.setdefault(key, [])
+            self._forget_the_batches_of_a_parent()
+            same = self._waiting.get(key, [])
             batch = next((one for one in same if name not in one.scores), None)
+            ready = []
             if batch is None:
-                batch = _Batch(completions, columns, time.monotonic())
-                same.append(batch)
+                ready = self._waiting_when_the_step_goes_back(columns)
+                own = _at_this_step(columns)
+                batch = _Batch(key, completions, own, time.monotonic(), self._restarts)
+                self._waiting.setdefault(key, []).append(batch)
             batch.scores[name] = scores
             batch.seconds += seconds
-            ready = [batch] if len(batch.scores) == len(self.names) else []
+            ready += [batch] if len(batch.scores) == len(self.names) else []
             ready += self._overdue(ready)
             for one in ready:
-                own = _key(one.completions, one.columns)
-                self._waiting[own].remove(one)
-                if not self._waiting[own]:
-                    del self._waiting[own]
+                self._waiting[one.key].remove(one)
+                if not self._waiting[one.key]:
+                    del self._waiting[one.key]
             return ready
+
+    def _waiting_when_the_step_goes_back(self, columns: Mapping[str, Any]) -> list["_Batch"]:
+        """All waiting batches, where a new one is of a run that was begun anew; else none."""
+        step = trainer_step(columns)
+        if step is None:
+            return []
+        goes_back = self._last_step is not None and step < self._last_step
+        self._last_step = step
+        self._restarts += goes_back
+        return [one for same in self._waiting.values() for one in same] if goes_back else []
 
     def _overdue(self, ready: Sequence["_Batch"]) -> list["_Batch"]:
         oldest = time.monotonic() - _WAIT
@@ -157,7 +177,8 @@ class Recording:
                 if (value := scores[name].value) is not None
             ]
             rows.append(RowScore(sum(values, 0.0) if values else None, scores))
-        self.recorder.add(rows, batch.completions, batch.columns, batch.seconds)
+        given = rows, batch.completions, batch.columns, batch.seconds
+        self.recorder.add(*given, restarts=batch.restarts)
 
     def finish(self) -> None:
         """Write what is waiting, and wait until all is in the folder."""
@@ -166,28 +187,49 @@ class Recording:
 
     def _write_waiting(self) -> None:
         with self._lock:
+            self._forget_the_batches_of_a_parent()
             waiting = [one for same in self._waiting.values() for one in same]
             self._waiting = {}
-        for batch in waiting if os.getpid() == self._process else ():
+        for batch in waiting:
             self._write(batch)
+
+    def _forget_the_batches_of_a_parent(self) -> None:
+        """In a process that was forked: what was waiting is its parent's, which writes it."""
+        if os.getpid() != self._process:
+            self._process = os.getpid()
+            self._waiting = {}
 
 
 @dataclass(eq=False)
 class _Batch:
-    """A batch, and what the functions that have scored it gave."""
+    """A batch, and what the functions that have scored it gave.
 
+    key: what tells it apart from other batches, see `_key`
+    since: when it came
+    restarts: how often the run had been begun anew by then
+    """
+
+    key: Any
     completions: Sequence[Any]
     columns: Mapping[str, Any]
     since: float
+    restarts: int
     scores: dict[str, Sequence[Score]] = field(default_factory=dict)
     seconds: float = 0.0
 
 
 def _key(completions: Sequence[Any], columns: Mapping[str, Any]) -> Any:
-    """What every function that is called with a batch is given, and with no other batch."""
-    step = getattr(columns.get("trainer_state"), "global_step", None)
+    """Something that is the same in every call with one batch, and in no call with another."""
     texts = [completions, *(columns.get(name) for name in _KEYS)]
-    return step, *(_hashable(one) for one in texts)
+    return trainer_step(columns), *(_hashable(one) for one in texts)
+
+
+def _at_this_step(columns: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The columns with a copy of the step: a trainer counts up one object for the whole run."""
+    step = trainer_step(columns)
+    if step is None:
+        return columns
+    return {**columns, "trainer_state": SimpleNamespace(global_step=step)}
 
 
 def _hashable(column: Any) -> Any:
@@ -198,8 +240,8 @@ def _hashable(column: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class RecordedFunction:
-    """A reward function that records what it gives."""
+class _Recorded:
+    """A function that records what it gives; it has the attributes of the function itself."""
 
     function: Function
     name: str
@@ -213,6 +255,11 @@ class RecordedFunction:
         if name.startswith("__") or name == "function":
             raise AttributeError(name)
         return getattr(self.function, name)
+
+
+@dataclass(frozen=True)
+class RecordedFunction(_Recorded):
+    """A reward function that records what it gives."""
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
         """What the function gives; it is recorded."""
@@ -232,16 +279,8 @@ class RecordedFunction:
 
 @as_coroutine_functions
 @dataclass(frozen=True)
-class RecordedAsyncFunction:
+class RecordedAsyncFunction(_Recorded):
     """A coroutine function that records what it gives."""
-
-    function: Function
-    name: str
-    recording: Recording
-
-    @property
-    def __name__(self) -> str:
-        return self.name
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
         """What the function gives; it is recorded."""
@@ -264,7 +303,12 @@ def _always(scores: Sequence[Score]) -> Callable[[], Sequence[Score]]:
 
 
 def _scores_of(values: Any, name: str) -> Callable[[], Sequence[Score]]:
-    return lambda: [score_of_value(value, name, row) for row, value in enumerate(values)]
+    def scores() -> Sequence[Score]:
+        if isinstance(values, Iterator):  # to read it would leave nothing for the trainer
+            raise TypeError(f"{name} must give a list of values, got {type(values).__name__}")
+        return [score_of_value(value, name, row) for row, value in enumerate(values)]
+
+    return scores
 
 
 def recorded_functions(functions: Sequence[Function], recording: Recording) -> list[Function]:

@@ -1,4 +1,4 @@
-"""A recorded run in; the statistics of its parts out, and again what is new whenever it is asked.
+"""A recorded run in; the statistics of its parts out, and later those of the parts that are new.
 
 The statistics are in a few files of lines, beside the parts; a line counts if its part is there.
 Parts without lines (a folder was copied without `.record`, or `plaudit score` wrote it) are read.
@@ -23,6 +23,7 @@ class RecordedRun:
     """A recorded run, as far as it has come.
 
     components: the names of its components, () until its first batch is there
+    unreadable: the parts that cannot be read, and why: their rows are left out
     """
 
     def __init__(self, folder: Path) -> None:
@@ -31,6 +32,7 @@ class RecordedRun:
         self.folder = folder
         self.components: tuple[str, ...] = ()
         self.rows = 0
+        self.unreadable: dict[str, str] = {}
         self._lines: dict[str, list[Line]] = {}  # of every part that is there
         self._early: dict[str, list[Line]] = {}  # of parts that are not there yet, or no more
         self._read: dict[Path, int] = {}  # how many bytes of each file of lines
@@ -81,8 +83,11 @@ class RecordedRun:
             wanted = [name for name in (*_NEEDED, *self.components) if name in names]
             table = pq.read_table(path, columns=wanted)
             return statistics_of(part, table, self.components, path.stat().st_mtime)
-        except (OSError, KeyError, pa.ArrowException):
-            return []  # it was put aside just now, or it is not a part
+        except FileNotFoundError:
+            return []  # it was put aside just now
+        except (OSError, KeyError, pa.ArrowException) as error:
+            self.unreadable[part] = " ".join(str(error).split())
+            return []
 
     def _add(self, part: str, lines: Sequence[Line]) -> set[int]:
         self._lines[part] = list(lines)
@@ -95,6 +100,7 @@ class RecordedRun:
 
     def _remove(self, part: str) -> set[int]:
         lines = self._lines.pop(part)
+        self.unreadable.pop(part, None)
         self.rows -= sum(line["rows"] for line in lines)
         for line in lines:
             self._by_step[line["step"]].discard(part)

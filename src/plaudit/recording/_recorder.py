@@ -3,7 +3,6 @@
 import atexit
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -16,26 +15,25 @@ from typing import Any
 
 import pyarrow as pa
 
-from plaudit.processes import start_python
 from plaudit.recipes import RowScore
 from plaudit.recording._rows import FIXED, Given, batch_of, kept_columns, steps_of
 from plaudit.recording._sessions import Part, Session, last_step, locked, open_session, supersede
 from plaudit.recording._writer import COMPLETE, OPEN
+from plaudit.recording._writer_process import WriterProcess
 
-LARGE = 32  # rows of a batch that becomes a part of its own; smaller ones share a part
-FULL = 512  # rows from which on a part is closed to small batches
-OLDEST = 10.0  # seconds for which a part is open to small batches
-ROWS = 256  # rows that make a step where rows come one by one and nobody says which step it is
-VARIABLE = "PLAUDIT_RECORD_ROWS"
-RESTARTS = 3  # of the writing process, before recording is given up
-ENDING = 60.0  # seconds to wait for it at the end
+LARGE = 32  # rows: a batch of as many becomes a part of its own; smaller ones share a part
+FULL = 512  # rows: a part that has as many takes no further batch
+OLDEST = 10.0  # seconds for which a part takes further batches
+ROWS = 256  # rows that make a step, if rows come one at a time and without a step
+VARIABLE = "PLAUDIT_RECORD_ROWS"  # another number of rows that make a step
 
 
 class Recorder:
     """Records what a process scores, into a folder that any number of processes share.
 
-    components: the names of the components
-    recipe: what the manifest says of the rewards: the recipe's TOML, or ""
+    folder: where to record
+    components: the names of the rewards, which are columns of the record
+    recipe: the recipe as TOML, or "" where there is none; `_run.json` keeps it
     """
 
     def __init__(self, folder: Path, components: Sequence[str], recipe: str) -> None:
@@ -52,11 +50,12 @@ class Recorder:
     def _reset(self) -> None:
         self._session: Session | None = None
         self._kept: dict[str, str] = {}
-        self._writer: _Writer | None = None
+        self._writer: WriterProcess | None = None
         self._open: dict[int, _OpenPart] = {}
         self._rows: Counter[int] = Counter()
         self._number = 0
         self._last: int | None = None  # the last step that the trainer counted
+        self._restarts = 0  # how often the run was begun anew, as far as `add` was told
         self._first: int | None = None  # the first step that was said, by the trainer or a column
         self._counted: _CountedSteps | None = None
         self.has_stopped = False
@@ -73,19 +72,30 @@ class Recorder:
         manifest = self._manifest()
         if manifest is None and has_parts:
             raise ValueError(f"{self.folder} has part-*.parquet files of something else")
-        if manifest is not None and manifest.get("recorded") is not True:
+        if manifest is None:
+            return
+        if manifest.get("recorded") is not True:
             raise ValueError(f"{self.folder} holds a table that `plaudit score` wrote")
-        if manifest is not None and tuple(manifest["components"]) != self.components:
+        components, columns = manifest.get("components"), manifest.get("columns")
+        if not isinstance(components, list) or not isinstance(columns, list):
+            raise ValueError(
+                f"{self.folder / '_run.json'} is no record of a run: it has no list of components "
+                "and of columns"
+            )
+        if tuple(components) != self.components:
             raise ValueError(
                 f"{self.folder} holds the record of a run with the components "
-                f"{', '.join(manifest['components'])}; these are {', '.join(self.components)}"
+                f"{', '.join(map(str, components))}; these are {', '.join(self.components)}"
             )
 
     def _manifest(self) -> dict[str, Any] | None:
+        file = self.folder / "_run.json"
         try:
-            manifest = json.loads((self.folder / "_run.json").read_bytes())
+            manifest = json.loads(file.read_bytes())
         except FileNotFoundError:
             return None
+        except ValueError as error:
+            raise ValueError(f"{file} cannot be read as JSON: {error}") from error
         return manifest if isinstance(manifest, dict) else {}
 
     def add(
@@ -94,8 +104,14 @@ class Recorder:
         completions: Sequence[Any],
         columns: Mapping[str, Any],
         seconds: float,
+        *,
+        restarts: int | None = None,
     ) -> None:
-        """Record a batch. What goes wrong is a warning, once, and then nothing is recorded."""
+        """Record a batch. What goes wrong is a warning, once, and then nothing is recorded.
+
+        restarts: how often the run had been begun anew in this process when the batch came.
+            Default: that is seen from the steps, for batches that are recorded as they come
+        """
         with self._lock:
             if os.getpid() != self._process:  # a fork: another process, with a session of its own
                 self._process = os.getpid()
@@ -103,27 +119,33 @@ class Recorder:
             if self.has_stopped or not len(scores):
                 return
             try:
-                self._add(Given(completions, columns, scores, seconds))
+                self._add(Given(completions, columns, scores, seconds), restarts)
             except Exception as error:  # whatever it is, the step must not fail for it
                 self.stop(error)
 
-    def _add(self, given: Given) -> None:
+    def _add(self, given: Given, restarts: int | None) -> None:
         steps, is_trainers = steps_of(given)
         if steps is None:
             steps = self._count(len(given))
         else:
             first = steps if isinstance(steps, int) else min(steps)
-            self._begin_anew_where_needed(first, is_trainers)
+            self._begin_anew_where_needed(first, is_trainers, restarts)
         if isinstance(steps, int):
             self._add_step(given, steps)
             return
         for step in sorted(set(steps)):
             self._add_step(given.at([at for at, s in enumerate(steps) if s == step]), step)
 
-    def _begin_anew_where_needed(self, step: int, is_trainers: bool) -> None:
-        """Replace what was recorded of a step before, by a run that this one is resumed from."""
-        if is_trainers and self._last is not None and step < self._last:
+    def _begin_anew_where_needed(self, step: int, is_trainers: bool, restarts: int | None) -> None:
+        """Put aside what was recorded from this step on, if the run is resumed there."""
+        if restarts is None:
+            goes_back = is_trainers and self._last is not None and step < self._last
+        else:
+            goes_back = restarts > self._restarts
+        if goes_back:
             self._start(after=self._session)
+        if restarts is not None:
+            self._restarts = restarts
         if is_trainers:
             self._last = step
         if self._first is None or step < self._first:
@@ -152,7 +174,7 @@ class Recorder:
         session = self._current()
         if not self._writer:
             self._kept = self._begun(given)
-            self._writer = _Writer(session)
+            self._writer = WriterProcess(session)
         if step not in self._rows and len(self._rows) > 1000:
             del self._rows[min(self._rows)]
         first = self._rows[step]
@@ -165,7 +187,7 @@ class Recorder:
         else:
             self._open[step] = part
         self._close_parts(before=step)
-        self._writer.ring()
+        self._writer.wake()
 
     def _opened(self, session: Session, step: int) -> "_OpenPart":
         self._number += 1
@@ -180,7 +202,7 @@ class Recorder:
                 self._open.pop(step).complete()
 
     def _begun(self, given: Given) -> dict[str, str]:
-        """The columns that are kept, by the manifest; this process writes it if it is the first."""
+        """The columns that are kept, as `_run.json` says; the first process writes that file."""
         with locked(self.folder):
             manifest = self._manifest()
             if manifest is None:
@@ -206,21 +228,22 @@ class Recorder:
     def flush(self) -> None:
         """Wait until everything that was recorded is in the folder as Parquet."""
         with self._lock:
-            if self._process == os.getpid() and self._writer:
+            if self._process == os.getpid() and self._writer and not self.has_stopped:
                 try:
                     self._close_parts(before=1 << 62)
-                    self._writer.ring()
-                    self._writer.wait_for_spool()
+                    self._writer.wake()
+                    if not self._writer.wait_for_spool():
+                        _warn(f"{self.folder}: not all that was recorded is written yet")
                 except (OSError, RuntimeError) as error:
                     self.stop(error)
 
     def close(self) -> None:
-        """The process records no more, or begins a new session if it does."""
+        """End the session; a batch that comes later begins a new one."""
         with self._lock:
             if self._process == os.getpid():
                 try:
                     self._finish_session()
-                except OSError as error:
+                except (OSError, RuntimeError) as error:
                     self.stop(error)
                 if not self.has_stopped:
                     self._reset()
@@ -229,8 +252,13 @@ class Recorder:
         self._close_parts(before=1 << 62)
         if self._writer:
             self._writer.end()
-        if self._session:
-            self._session.close()
+        self._close_session()
+
+    def _close_session(self) -> None:
+        """Release the lock of the session, once: its descriptor may soon be another file's."""
+        session, self._session = self._session, None
+        if session:
+            session.close()
 
     def stop(self, error: Exception) -> None:
         """Record no more: warn, once, and let what trains go on."""
@@ -245,9 +273,8 @@ class Recorder:
         self._open = {}
         if self._writer:
             self._writer.abandon()
-        if self._session:
-            with suppress(OSError):
-                self._session.close()
+        with suppress(OSError):
+            self._close_session()
 
 
 def _warn(text: str) -> None:
@@ -255,11 +282,17 @@ def _warn(text: str) -> None:
 
 
 class _CountedSteps:
-    """Steps that nobody says: each batch is one, and so are so many rows that come one by one."""
+    """Counts steps for a trainer that passes none.
+
+    Each batch is a step. Where batches have one row, or PLAUDIT_RECORD_ROWS says how many rows make
+    a step, as many rows are one.
+    """
 
     def __init__(self, first: int) -> None:
         said = os.environ.get(VARIABLE, "")
-        self._each = int(said) if said.isdecimal() and int(said) else 0
+        self._each = int(said) if said.isdecimal() else 0
+        if said and not self._each:
+            _warn(f"{VARIABLE} must be a whole number of rows, 1 or more, got {said!r}: ignored")
         self._first = first
         self._step = first - 1
         self._rows = 0
@@ -275,7 +308,7 @@ class _CountedSteps:
 
 
 class _OpenPart:
-    """A file of Arrow to which batches are added; each that was added can be read."""
+    """A file of Arrow to which batches are added; a reader gets each that was added whole."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -293,68 +326,9 @@ class _OpenPart:
     def complete(self) -> None:
         self.stream.close()
         self._file.close()
-        self.path.rename(self.path.with_suffix(COMPLETE))
-
-
-class _Writer:
-    """The process that makes Parquet of what is in a session's spool."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._starts = 0
-        self._start()
-
-    def _start(self) -> None:
-        self._starts += 1
-        theirs, self._bell = os.pipe()
-        os.set_blocking(self._bell, False)
         try:
-            self._child = start_python(
-                "plaudit.recording._writer",
-                *(str(self._session.folder.absolute()), self._session.number),
-                *(theirs, os.getpid()),
-                pass_fds=[theirs],
-                stdout=subprocess.DEVNULL,
-            )
-        finally:
-            os.close(theirs)
-
-    def ring(self) -> None:
-        """Tell it that there is something to write."""
-        with suppress(BlockingIOError):  # it has not come to read the last ones
-            try:
-                os.write(self._bell, b".")
-            except BrokenPipeError:
-                self._restart()
-
-    def _restart(self) -> None:
-        os.close(self._bell)
-        code = self._child.wait()
-        if code > 1:  # an error of the system, such as a full disk
-            raise OSError(code, os.strerror(code))
-        if self._starts > RESTARTS:
-            raise RuntimeError("the process that writes the record ended several times")
-        self._start()
-        self.ring()
-
-    def wait_for_spool(self) -> None:
-        """Wait until it has written everything."""
-        end = time.monotonic() + ENDING
-        while next(self._session.spool.glob("part-*"), None) and time.monotonic() < end:
-            if self._child.poll() is not None:
-                self._restart()
-            time.sleep(0.01)
-
-    def end(self) -> None:
-        """Let it write what is left, and end."""
-        self.abandon()
-        try:
-            code = self._child.wait(ENDING)
-        except subprocess.TimeoutExpired:
-            return  # it goes on by itself
-        if code > 1:
-            raise OSError(code, os.strerror(code))
-
-    def abandon(self) -> None:
-        with suppress(OSError):
-            os.close(self._bell)
+            self.path.rename(self.path.with_suffix(COMPLETE))
+        except FileNotFoundError:
+            # Another rank that began anew before this one has put the part aside: see `supersede`.
+            if not self.path.parent.is_dir():
+                raise

@@ -19,6 +19,7 @@ import pyarrow as pa
 from plaudit.columns import rows_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
+from plaudit.recording._steps import trainer_step, whole_number
 from plaudit.scored_columns import scored_columns, text_array
 
 PER_STEP, PER_PROCESS = 10**10, 10**6
@@ -35,7 +36,7 @@ _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
 @dataclass(frozen=True)
 class Given:
-    """A batch: what the model wrote in each row, what stood beside it, and what came of it."""
+    """A batch: what the model wrote in each row, the columns beside it, and what each row got."""
 
     completions: Sequence[Any]
     columns: Mapping[str, Any]
@@ -72,22 +73,24 @@ def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
     >>> steps_of(Given(["a"], {"global_step": [7]}, [RowScore(None, {})], 0.0))
     ([7], False)
     """
-    state = given.columns.get("trainer_state")
-    step = getattr(state, "global_step", None)
-    if isinstance(step, int):
-        return max(step, 0), True
+    step = trainer_step(given.columns)
+    if step is not None:
+        return step, True
     for name in STEPS:
-        value = given.columns.get(name)
-        if isinstance(value, int) and not isinstance(value, bool):
-            return max(value, 0), False
-        rows = given.listed.get(name)
-        if rows and all(isinstance(one, int) and not isinstance(one, bool) for one in rows):
-            return [max(one, 0) for one in rows], False
+        rows = [whole_number(one) for one in given.listed.get(name, ())]
+        steps = [one for one in rows if one is not None]
+        if rows and len(steps) == len(rows):
+            return steps, False
+        step = whole_number(given.columns.get(name))
+        if step is not None:
+            return step, False
     return None, False
 
 
 def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
-    """The columns to keep besides the fixed ones, and the type of each, by the first batch.
+    """The columns to keep besides the fixed ones, and the type of each.
+
+    The first batch decides; a later value of another type is recorded as null.
 
     >>> kept_columns(Given(["a"], {"solution": ["4"], "level": [3]}, [RowScore(None, {})], 0.0), [])
     {'solution': 'string', 'level': 'int64'}

@@ -80,7 +80,7 @@ def spool_of(folder: Path, session: int) -> Path:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Nobody else changes sessions or finishes parts meanwhile."""
+    """While the block runs, no other process changes sessions or finishes parts."""
     (folder / RECORD).mkdir(parents=True, exist_ok=True)
     lock = os.open(folder / RECORD / "lock", os.O_CREAT | os.O_RDWR, 0o666)
     try:
@@ -135,7 +135,7 @@ def sessions_of(folder: Path) -> list[Session]:
             facts = int(said["launch"]), int(said["process"]), bool(said["ranked"])
             found.append(Session(folder, int(file.stem), *facts))
         except (ValueError, TypeError, KeyError, OSError):
-            continue  # a process was killed while it wrote it: it recorded nothing
+            continue  # its process was killed while it wrote this file: it recorded nothing
     return found
 
 
@@ -144,7 +144,7 @@ def _file(folder: Path, number: int) -> Path:
 
 
 def is_live(file: Path) -> bool:
-    """Whether a process holds the lock on a file; where that cannot be known, it does."""
+    """Whether a process holds the lock on a file; True also where that cannot be found out."""
     try:
         lock = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
@@ -172,9 +172,9 @@ def _files(folder: Path) -> list[Path]:
 
 
 def supersede(session: Session, step: int) -> int:
-    """Put aside what earlier launches, or the same rank, recorded from a step on; how many parts.
+    """Put aside what earlier launches, or the same rank before, recorded from a step on.
 
-    Nothing is deleted: the parts are moved to `.record/superseded`.
+    Nothing is deleted: the parts are moved to `.record/superseded`. Returns how many were moved.
     """
     aside = session.folder / RECORD / "superseded"
     moved = 0

@@ -1,9 +1,9 @@
 """Batches in a session's spool -> parts of the record. It runs in a process of its own.
 
 The process that trains writes a batch as Arrow, which takes a millisecond, and trains on. This
-process makes Parquet of it. It outlives a trainer that is killed for as long as it takes to write
-what that left; what it does not come to write itself, since the whole machine died, is written by
-the next one that is started for the folder.
+process makes Parquet of it. When a trainer is killed, this process lives on until it has written
+what the trainer left. If the whole machine stops before that, the next process that is started for
+the folder writes the rest.
 """
 
 import errno
@@ -26,17 +26,19 @@ from plaudit.scored_columns import parquet_of
 
 COMPLETE, OPEN = ".arrow", ".open"  # a batch; batches of few rows, to which more may be added
 LOCK = "writer.lock"
-PATIENCE = 1.0  # seconds between two looks at whether the trainer is still there
+PATIENCE = 1.0  # seconds between two checks whether the trainer is still running
 NICENESS = 5
 
 
-def main(directory: str, session: int, bell: int, trainer: int) -> None:
+def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
     """Write what the spool of a session holds whenever a byte comes, until its trainer has ended.
 
-    bell: the descriptor on which the trainer sends a byte for each batch; its end is the trainer's
+    wake_pipe: the descriptor from which a byte is read for each batch that the trainer has added;
+        it is at its end when the trainer has closed the other side
+    trainer: the id of the trainer's process
     """
     folder, spool = Path(directory), spool_of(Path(directory), session)
-    for number in (signal.SIGTERM, signal.SIGHUP):  # for the trainer: it ends when that has
+    for number in (signal.SIGTERM, signal.SIGHUP):  # meant for the trainer: this ends after it
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(NICENESS)
@@ -46,7 +48,7 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
     try:
         components = components_of(folder)
         write_what_was_left(folder, components)
-        while _wait(bell, trainer):
+        while _wait(wake_pipe, trainer):
             write_spool(folder, spool, components)
         write_spool(folder, spool, components, is_over=True)
         _remove(spool)
@@ -57,19 +59,19 @@ def main(directory: str, session: int, bell: int, trainer: int) -> None:
 
 
 class _WithoutPandas:
-    """Keeps pyarrow from importing pandas, which takes a second, for nothing here."""
+    """Keeps pyarrow from importing pandas, which takes a second and is not needed here."""
 
     def find_spec(self, name: str, *_: object) -> None:
         if name == "pandas":
             raise ModuleNotFoundError("no pandas in this process", name=name)
 
 
-def _wait(bell: int, trainer: int) -> bool:
+def _wait(wake_pipe: int, trainer: int) -> bool:
     """Wait for a batch; False where the trainer has ended."""
     while os.getppid() == trainer:
-        ready, _, _ = select.select([bell], [], [], PATIENCE)
+        ready, _, _ = select.select([wake_pipe], [], [], PATIENCE)
         if ready:
-            return bool(os.read(bell, 1 << 16))
+            return bool(os.read(wake_pipe, 1 << 16))
     return False
 
 
@@ -89,7 +91,7 @@ def components_of(folder: Path) -> list[str]:
 
 
 def write_what_was_left(folder: Path, components: Sequence[str]) -> None:
-    """Write what sessions left of which neither the trainer nor the writer is alive."""
+    """Write what is left in the spools of sessions whose trainer and writer have both ended."""
     sessions = folder / RECORD / "sessions"
     for spool in sorted((folder / RECORD / "spool").iterdir()):
         if is_live(sessions / f"{spool.name}.json"):
@@ -115,7 +117,10 @@ def _remove(spool: Path) -> None:
 def write_spool(
     folder: Path, spool: Path, components: Sequence[str], *, is_over: bool = False
 ) -> None:
-    """Write each batch of a spool as a part; those that are still added to only when it is over."""
+    """Write each file of a spool as a part.
+
+    is_over: whether the session has ended; else files to which batches may still be added are left
+    """
     suffixes = (COMPLETE, OPEN) if is_over else (COMPLETE,)
     for file in sorted(file for file in spool.glob("part-*") if file.suffix in suffixes):
         table = _table(file)
@@ -126,16 +131,20 @@ def write_spool(
 
 
 def _table(file: Path) -> pa.Table | None:
-    """The rows of a file, without a batch that was being written when the trainer was killed."""
+    """The rows of a file, without a batch that was half written when the trainer was killed.
+
+    None where there is no whole batch, or no file any more.
+    """
     batches = []
     try:
         with pa.OSFile(str(file)) as source, pa.ipc.open_stream(source) as stream:
-            with suppress(pa.ArrowInvalid, OSError):
+            try:
                 batches.extend(stream)
+            except (pa.ArrowInvalid, OSError) as error:
+                if getattr(error, "errno", None):  # of the disk: what it cannot read now is kept
+                    raise
             schema = stream.schema
-    except FileNotFoundError:
-        return None
-    except pa.ArrowInvalid:  # killed before the first batch
+    except (FileNotFoundError, pa.ArrowInvalid):  # the latter: killed before the first batch
         return None
     return pa.Table.from_batches(batches, schema) if batches else None
 
@@ -147,7 +156,7 @@ def _write(folder: Path, file: Path, table: pa.Table, components: Sequence[str])
     lines = statistics_of(file.stem, table, components, round(time.time(), 3))
     text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
     with locked(folder):
-        if not file.exists():  # a run that was resumed has replaced it meanwhile
+        if not file.exists():  # a resumed run has put it aside in the meantime
             unfinished.unlink(missing_ok=True)
             return
         statistics = folder / RECORD / "statistics" / f"{file.parent.name}.jsonl"

@@ -68,22 +68,25 @@ def write_report(
 ) -> Path:
     """Write the report of a scored folder, or of two side by side; return the path of its page.
 
-    directory: a folder that `plaudit score` wrote
-    other: another, to show beside the first; the page shows what changed from the first to it
+    directory: a folder that `plaudit score` or `plaudit.record` wrote
+    other: another such folder, to show beside the first; the page then shows what changed from the
+        first to this one. Default: the report is of one run
     out: the folder to write; default: `_report` in the scored folder; of two: `_report/against-A`
         in the second, where A is the name of the first
-    rows: how many rows the page's table holds at most
+    rows: how many rows the page's table holds at most; default: 20,000. Numbers and charts are over
+        all rows, however many there are
     by: a column to split the numbers by, such as "source", or several; default: the columns that
         have a few short values, at most six
     correct: the component that decides which rows are right, such as "accuracy_reward"; default:
         the first that does so and whose name contains "accuracy", else the first that does so
     step: the column that holds the training step, for curves; default: `step`, `global_step` or
         `training_step`
-    label: the column that says whether a row is right by a person, to see where the reward
-        disagrees; default: `label`, if it can be read as right and wrong
+    label: the column in which a person has said whether a row is right, to see where the reward
+        disagrees: true or false, a number from 0 to 1, or a word such as "correct"; default:
+        `label`, if it holds such values
     images: the folder that images may be read from; default: the folders of the inputs, and the
         scored folder; a report of two runs shows none
-    progress: where to say how far it is if it takes long, such as sys.stderr; default: nowhere
+    progress: where to write how much is done if it takes long, such as sys.stderr; default: nowhere
 
     >>> import json, tempfile
     >>> import pyarrow as pa, pyarrow.parquet as pq
@@ -122,7 +125,7 @@ def write_report(
         raise ReportError(str(error)) from error
     except OSError as error:
         where = error.filename or out or directory
-        raise ReportError(f"cannot write {where}: {error.strerror or error}") from error
+        raise ReportError(f"cannot read or write {where}: {error.strerror or error}") from error
 
 
 @contextmanager
@@ -288,8 +291,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--label",
         metavar="COLUMN",
-        help="the column that says whether a row is right by a person, to compare the reward with "
-        "(default: label)",
+        help="the column in which a person has said whether a row is right, to compare the reward "
+        "with (default: label)",
     )
     parser.add_argument(
         "--correct",

@@ -6,8 +6,8 @@ import numpy as np
 
 from plaudit.report._numbers import Numbers
 
-LISTED = 10  # rows of each kind of disagreement that the page lists
-SHOWN = 1000  # and that its table holds, at most
+LISTED = 10  # rows of each kind of disagreement that the page lists, at most
+SHOWN = 1000  # rows of each kind that the page's table holds, at most
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Vega, Vega-Lite and Vega-Embed bundled as one script, which is part of the page.
+"""Nothing in; Vega, Vega-Lite and Vega-Embed out, as one script, which is part of the page.
 
 Bundling takes seconds and blocks the interpreter, so another process does it at the same time.
 """

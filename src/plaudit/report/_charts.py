@@ -143,8 +143,8 @@ def length_chart(bins: list[LengthBin], unit: str) -> Spec:
             "lengths": f"{b.low:,.0f}–{b.high:,.0f}",
             "rows": b.count,
             "mean": b.mean,
-            "quarter": b.quartile1,
-            "three quarters": b.quartile3,
+            "first quartile": b.quartile1,
+            "third quartile": b.quartile3,
         }
         for b in bins
     ]
@@ -153,12 +153,15 @@ def length_chart(bins: list[LengthBin], unit: str) -> Spec:
     tip = [
         alt.Tooltip("lengths:N", title=unit),
         alt.Tooltip("rows:Q", format=","),
-        *(alt.Tooltip(f"{name}:Q", format=".3f") for name in ("mean", "quarter", "three quarters")),
+        *(
+            alt.Tooltip(f"{name}:Q", format=".3f")
+            for name in ("mean", "first quartile", "third quartile")
+        ),
     ]
     band = (
         chart_of(rows)
         .mark_area(opacity=0.18)
-        .encode(x=x, y=alt.Y("quarter:Q", title="total"), y2="three quarters:Q")
+        .encode(x=x, y=alt.Y("first quartile:Q", title="total"), y2="third quartile:Q")
     )
     point = alt.OverlayMarkDef(size=45, filled=True)
     line = chart_of(rows).mark_line(point=point, strokeWidth=2.5)

@@ -39,7 +39,10 @@ def golds_in_part(explained: Explained) -> int:
 def right_and_answers(
     explained: Explained, component: str | None, rows: int
 ) -> tuple[Array, Array]:
-    """Whether each row is right, and a number for its answer; all right answers have number 1."""
+    """Whether each row is right, and a number that stands for its answer.
+
+    Equal answers have the same number; all right answers have the number 1.
+    """
     right, answers = np.full(rows, np.nan), np.full(rows, NO_ANSWER, np.int64)
     mine = pc.fill_null(pc.equal(pc.struct_field(explained.entries, "component"), component), False)
     at = explained.rows[array_of(mine)]
@@ -78,7 +81,7 @@ def right_component(folder: Folder, wanted: str | None) -> str | None:
     if wanted is not None and wanted not in saying:
         others = f"choose {' or '.join(known)}, or " if known else ""
         raise InputError(
-            f"{wanted} does not say which rows are right: {others}add `right = 1.0` (the value "
-            "from which on a row is right) to it in the recipe, and score the table again"
+            f"{wanted} does not say which rows are right: {others}add `right = 1.0` (the least "
+            "value of a right row) to it in the recipe, and score the table again"
         )
     return wanted or next((n for n in known if "accuracy" in n), known[0] if known else None)

@@ -115,6 +115,8 @@ def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
         raise InputError(f"--step: column {asked.step} must hold numbers, but it holds {kind}")
     step, label = first(asked.step, *numeric), first(asked.label, *_LABEL)
     tokens, image = first(TOKENS), first(IMAGE)
+    if tokens and not _is_list(kinds.field(tokens).type):
+        tokens = None  # a table of text, such as CSV, has them as text
     known = {step, label, tokens, image}
     return Folder(
         scored,
@@ -145,10 +147,14 @@ def _is_number(kind: pa.DataType) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
+def _is_list(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
 def _holds_bytes(kind: pa.DataType) -> bool:
     if pa.types.is_struct(kind):
         return any(_holds_bytes(kind.field(place).type) for place in range(kind.num_fields))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+    if _is_list(kind):
         return _holds_bytes(kind.value_type)
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 

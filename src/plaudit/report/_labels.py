@@ -57,7 +57,7 @@ class LabelReader:
 
     @staticmethod
     def _read(value: Any) -> float | None:
-        """1 or 0, NaN for no label, None for what is none."""
+        """1 or 0; NaN where there is no label, None where the value cannot be read as one."""
         if isinstance(value, str):
             word = value.strip().lower()
             if word in _RIGHT or word in _WRONG:

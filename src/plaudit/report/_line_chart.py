@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 from typing import Any
 
 from plaudit.report._theme import Spec
@@ -13,7 +14,7 @@ _DOTS = 40  # a line of more points has none drawn: they would hide it
 class Line:
     """A line of a chart: a name, where its points are, and perhaps a band around it.
 
-    x, y: as long as each other; None in y leaves a gap
+    x, y: equally long; None in y, or what is not finite, leaves a gap
     low, high: the edges of the band, such as quartiles; None: no band
     dashed: whether the line is dashed, such as that of a run to compare with
 
@@ -41,10 +42,10 @@ def line_chart(
     """The specification of a chart of lines, as wide as its place on the page.
 
     x, y: the titles of the axes; an empty one is left out
-    percent: whether values are shares, shown as percentages from 0% on, up to 100% unless all
-        are small
-    height: of the chart without its legend, in pixels
-    band: what the edges of a band are, for the tooltip
+    percent: whether values are shares from 0 to 1, shown as percentages; the axis begins at 0%, and
+        ends at 100% unless all shares are below 40%
+    height: the height of the chart in pixels, without its legend
+    band: what a band is, for the tooltip; default: "middle half", from quartile to quartile
 
     >>> spec = line_chart([Line("a", [1, 2], [0.5, 1]), Line("b", [1, 2], [1, None])], y="total")
     >>> spec["data"]["values"][0]
@@ -97,7 +98,8 @@ def _check(line: Line) -> None:
 
 
 def _share_scale(lines: Sequence[Line]) -> Spec:
-    highest = max((y for line in lines for y in line.y if y is not None and y == y), default=1.0)
+    known = (y for line in lines for y in line.y if y is not None and isfinite(y))
+    highest = max(known, default=1.0)
     return {"domain": [0, 1 if highest > 0.4 else max(0.02, round(1.25 * highest, 3))]}
 
 
@@ -112,8 +114,8 @@ def _points(line: Line) -> list[Spec]:
 
 
 def _number(value: float | None) -> float | None:
-    """Rounded, since a page needs no more; None for what is no number."""
-    return None if value is None or value != value else round(float(value), 6)
+    """Rounded, since a page needs no more; None for NaN and infinity, which JSON does not have."""
+    return None if value is None or not isfinite(value) else round(float(value), 6)
 
 
 def _colour(lines: Sequence[Line]) -> Spec:
@@ -158,7 +160,7 @@ def _tooltip(
     form = ".1%" if percent else ",.4~r"
     told: list[dict[str, Any]] = []
     if len(lines) > 1:
-        told.append({"field": "line", "type": "nominal", "title": "of"})
+        told.append({"field": "line", "type": "nominal", "title": "line"})
     told.append({"field": "x", "type": "quantitative", "title": x or "x", "format": ",.6~r"})
     told.append({"field": "y", "type": "quantitative", "title": y or "value", "format": form})
     if banded:

@@ -91,65 +91,91 @@ def numbers_of(
     prompts: whether to number the prompts, which takes time
     strict_labels: whether a label that cannot be read is an error; else the run has no labels
     """
-    completion, tokens = folder.completion, folder.tokens
-    prompt = folder.prompt or "group_id"
-    also = (completion, tokens, folder.step, folder.label, prompt if prompts else None)
-    wanted = dict.fromkeys([*NEEDED, *folder.components, *filter(None, also), *folder.by])
-    groups, statuses = _Codes(), _Codes()
-    splits = {name: _Codes() for name in folder.by}
-    labels = LabelReader(folder.label, strict_labels) if folder.label else None
-    counts: Counter[tuple[str, str]] = Counter()
-    in_part = 0
-    columns: dict[Any, list[Array]] = {}
-    for batch in told(progress, "reading", folder.scored, list(wanted)):
+    reader = _Reader(folder, correct, prompts, strict_labels)
+    for batch in told(progress, "reading", folder.scored, reader.wanted):
+        reader.add(batch)
+    return reader.numbers()
+
+
+class _Reader:
+    """Adds up the numbers of a run, batch by batch; see `numbers_of`."""
+
+    def __init__(
+        self, folder: Folder, correct: str | None, prompts: bool, strict_labels: bool
+    ) -> None:
+        self._folder, self._correct = folder, correct
+        self._prompt = (folder.prompt or "group_id") if prompts else None
+        self._groups, self._statuses = _Codes(), _Codes()
+        self._splits = {name: _Codes() for name in folder.by}
+        self._labels = LabelReader(folder.label, strict_labels) if folder.label else None
+        self._component_statuses: Counter[tuple[str, str]] = Counter()
+        self._golds_in_part = 0
+        self._columns: dict[Any, list[Array]] = {}
+
+    @property
+    def wanted(self) -> list[str]:
+        """The columns that are read."""
+        folder = self._folder
+        also = (folder.completion, folder.tokens, folder.step, folder.label, self._prompt)
+        known = [*NEEDED, *folder.components, *filter(None, also), *folder.by]
+        return list(dict.fromkeys(known))
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Add the rows of a batch."""
+        folder, completion, tokens = self._folder, self._folder.completion, self._folder.tokens
         # A component may have any name, "answer" or "length" too: it has keys of its own.
         read: dict[Any, Array] = {
             ("component", name): floats_of(batch[name]) for name in folder.components
         }
         read["total"] = floats_of(batch["total"])
         read["row id"] = array_of(batch["row_id"])
-        read["group"] = groups.of(batch["group_id"])
-        read["status"] = statuses.of(batch["status"])
+        read["group"] = self._groups.of(batch["group_id"])
+        read["status"] = self._statuses.of(batch["status"])
         read["characters"] = _characters(batch[completion] if completion else None, len(batch))
         read["length"] = _token_counts(batch[tokens]) if tokens else read["characters"]
         explained = explained_in(batch["explanation"])
-        read["right"], read["answer"] = right_and_answers(explained, correct, len(batch))
+        read["right"], read["answer"] = right_and_answers(explained, self._correct, len(batch))
         if folder.step:
             read["step"] = floats_of(batch[folder.step])
-        if labels:
-            read["label"] = labels.of(batch[folder.label], read["row id"])
-        if prompts:
-            read["prompt"] = _prompt_numbers(batch[prompt], batch["group_id"])
-        read |= {("split", name): codes.of(batch[name]) for name, codes in splits.items()}
-        in_part += golds_in_part(explained)
-        counts.update(statuses_of(explained))
+        if self._labels:
+            read["label"] = self._labels.of(batch[folder.label], read["row id"])
+        if self._prompt:
+            read["prompt"] = _prompt_numbers(batch[self._prompt], batch["group_id"])
+        read |= {("split", name): codes.of(batch[name]) for name, codes in self._splits.items()}
+        self._golds_in_part += golds_in_part(explained)
+        self._component_statuses.update(statuses_of(explained))
         for name, values in read.items():
-            columns.setdefault(name, []).append(values)
-    whole = {name: np.concatenate(chunks) for name, chunks in columns.items()}
-    none = np.zeros(0)
-    return Numbers(
-        row_ids=whole.get("row id", none.astype(np.int64)),
-        groups=whole.get("group", none.astype(np.int64)),
-        group_names=groups.names,
-        totals=whole.get("total", none),
-        values={name: whole.get(("component", name), none) for name in folder.components},
-        statuses=whole.get("status", none.astype(np.int64)),
-        status_names=statuses.names,
-        lengths=whole.get("length", none.astype(np.int64)),
-        unit="tokens" if tokens else "characters",
-        characters=whole.get("characters", none.astype(np.int64)),
-        right=whole.get("right", none),
-        answers=whole.get("answer", none.astype(np.int64)),
-        component_statuses=dict(counts),
-        golds_in_part=in_part,
-        steps=whole.get("step", none) if folder.step else None,
-        labels=whole.get("label", none) if labels and not labels.unreadable else None,
-        splits={
-            name: Split(whole.get(("split", name), none.astype(np.int64)), codes.names)
-            for name, codes in splits.items()
-        },
-        prompts=whole.get("prompt", none.astype(np.int64)) if prompts else None,
-    )
+            self._columns.setdefault(name, []).append(values)
+
+    def numbers(self) -> Numbers:
+        """The numbers of all rows that were added."""
+        folder, labels = self._folder, self._labels
+        whole = {name: np.concatenate(chunks) for name, chunks in self._columns.items()}
+        floats, integers = np.zeros(0), np.zeros(0, np.int64)  # of a run without rows
+        has_labels = labels is not None and not labels.unreadable
+        return Numbers(
+            row_ids=whole.get("row id", integers),
+            groups=whole.get("group", integers),
+            group_names=self._groups.names,
+            totals=whole.get("total", floats),
+            values={name: whole.get(("component", name), floats) for name in folder.components},
+            statuses=whole.get("status", integers),
+            status_names=self._statuses.names,
+            lengths=whole.get("length", integers),
+            unit="tokens" if folder.tokens else "characters",
+            characters=whole.get("characters", integers),
+            right=whole.get("right", floats),
+            answers=whole.get("answer", integers),
+            component_statuses=dict(self._component_statuses),
+            golds_in_part=self._golds_in_part,
+            steps=whole.get("step", floats) if folder.step else None,
+            labels=whole.get("label", floats) if has_labels else None,
+            splits={
+                name: Split(whole.get(("split", name), integers), codes.names)
+                for name, codes in self._splits.items()
+            },
+            prompts=whole.get("prompt", integers) if self._prompt else None,
+        )
 
 
 class _Codes:

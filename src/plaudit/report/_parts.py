@@ -220,7 +220,7 @@ def _groups_in_parts(
 
 
 def share_of(part: float, whole: float) -> float | None:
-    """A share; None of nothing.
+    """What share of the whole a part is; None where the whole is 0.
 
     >>> share_of(1, 4), share_of(0, 0)
     (0.25, None)

@@ -1,4 +1,4 @@
-"""How far a long piece of work is, told on a terminal or in a log."""
+"""How much of a long piece of work is done in; lines on a terminal or in a log out."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _PAUSE = {True: 0.3, False: 10.0}  # and from one line to the next
 
 
 class Progress:
-    """Tells where a piece of work is, if it takes long.
+    """Tells how much of a piece of work is done, if it takes long.
 
     quiet: seconds in which nothing is told; default: 2 on a terminal, 10 in a log
 

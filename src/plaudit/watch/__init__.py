@@ -1,10 +1,11 @@
-"""A recorded run in; a page on this machine that follows it while it trains, out.
+"""A recorded run in, or two; out comes a web page that follows the run while it trains.
 
     $ plaudit watch runs/1
     plaudit: watching on http://127.0.0.1:8951 (Ctrl-C ends it)
 
-It shows curves over the steps, the rows of a step with their reasons, one prompt's completions
-through time, and alarms: what looks wrong, in words, with the rows that show it.
+The page shows curves over the steps, the rows of a step and why each got its values, one prompt's
+completions over time, and alarms: what looks wrong, in words, with the rows that show it. It is
+served on this machine alone.
 """
 
 from plaudit.watch._alarms import Alarm, alarms_of

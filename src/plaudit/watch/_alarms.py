@@ -1,7 +1,7 @@
 """The steps of a run in; what looks wrong, in words, out, each with the rows that show it.
 
-Every alarm has a rule that a person could check by hand, with its numbers below. None of them says
-that something is wrong: they say where to look.
+Each alarm follows from a rule that a person can check by hand; its numbers are below. An alarm does
+not say that something is wrong: it says where to look.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,26 +14,26 @@ from numpy.typing import NDArray
 
 from plaudit.watch._steps import Spread, Step
 
-WINDOW = 3  # steps whose means are compared
-BACK = 100  # steps back in which the best window is looked for
-MOVED = 0.1  # of the range of a component's values: less is not called a rise or a fall
-SURE = 4.0  # standard errors that a rise or a fall must have
-NOISE = 50  # steps back from which the noise of a step's mean is estimated
-SOME = (
-    8  # steps from which it can be estimated; before, two rows count as one, since groups are alike
-)
-MOST = 0.5  # of the completions that have one answer
-BEYOND_GOLD = 0.25  # by which that share is above that of the most frequent gold
-PROMPTS = 4  # different prompts at least, for an answer or a share to say something
-LONGER = 2.0  # times as long as it was, while the total has not risen
-FAR_LONGER = 4.0  # times as long, whatever the total
-ENOUGH = 20  # tokens or characters that it must be longer by
-NEVER = 20  # steps after which a component that never moved is told of
-NO_ANSWER = 1 / 3
-TIMEOUTS = 0.01
-UNSETTLED = 8  # steps of which rows may still come
-LENGTH = ""  # the length of a completion; no component has this name
-SILENT = 5  # steps without its rule after which an alarm is over
+WINDOW = 3  # steps: means over as many are compared
+BACK = 100  # steps: how far back earlier windows are compared with the present one
+MOVED = 0.1  # share of the range of a component's values: a smaller change is no rise and no fall
+SURE = 4.0  # standard errors: a smaller change is no rise and no fall either
+NOISE = 50  # steps: from the last ones, the noise of a step's mean is estimated
+# Before this many steps there is no such estimate. Until then each row counts as half a row, since
+# the rows of a group are alike.
+SOME = 8
+MOST = 0.5  # share of the completions: "one answer" needs more than this
+BEYOND_GOLD = 0.25  # by how much that share must be above that of the most frequent gold
+PROMPTS = 4  # different prompts, at least, that have the one answer
+LONGER = 2.0  # times as long as before, while the total has not risen
+FAR_LONGER = 4.0  # times as long as before, whether the total has risen or not
+ENOUGH = 20  # tokens or characters by which completions must be longer, at least
+NEVER = 20  # steps: a component that never changed is told of after as many
+NO_ANSWER = 1 / 3  # share of the rows
+TIMEOUTS = 0.01  # share of the rows
+UNSETTLED = 8  # steps: rows may still come for the last ones, so these are looked at again
+LENGTH = ""  # stands for the length of completions among the components, none of which is called so
+SILENT = 5  # steps: an alarm is over if its rule has not held for as many
 
 Query: TypeAlias = dict[str, Any]
 
@@ -42,8 +42,8 @@ Query: TypeAlias = dict[str, Any]
 class Alarm:
     """Something to look at.
 
-    kind: which rule
-    about: what it is about: the component, the answer; a kind can be raised for several
+    kind: which rule, such as "no answer"
+    about: what it is about, such as a component or an answer; a rule may hold for several of them
     text: one or two sentences for a person
     first, last: the steps at which the rule held first and last
     is_over: whether the rule has not held for some steps
@@ -183,8 +183,9 @@ class History:
 def _noise(means: NDArray[np.float64]) -> list[float]:
     """The standard deviation by which the mean of a step is off its trend, as seen at each step.
 
-    Prompts differ in how hard they are, so the mean of a step moves by more than its rows tell. The
-    median of second differences knows nothing of trends, and little of jumps.
+    Prompts differ in how hard they are, so the mean of a step varies by more than the variance of
+    its rows explains. The median of second differences is not affected by a trend, and little by a
+    jump.
     """
     count = len(means)
     if count <= SOME:
@@ -208,7 +209,7 @@ def _range(steps: Sequence[Step], name: str) -> float:
 
 
 def _is_sure(before: _Mean, after: _Mean, least: float) -> bool:
-    """Whether a mean has risen by so much, and by more than chance would have it."""
+    """Whether a mean has risen by `least` or more, and by more than chance explains."""
     error = sqrt(before.error**2 + after.error**2)
     return after.value - before.value >= max(least, SURE * error, 1e-9)
 
@@ -321,7 +322,7 @@ def one_answer(history: History, place: int) -> Iterator[Alarm]:
 
 
 def no_answer(history: History, place: int) -> Iterator[Alarm]:
-    """In more than a third of the rows nothing was found that could be an answer."""
+    """In more than a third of the rows, no answer was found."""
     steps = history.steps[max(0, place - WINDOW + 1) : place + 1]
     share = _share(steps, "no_answer")
     if share > NO_ANSWER and len(steps) == WINDOW:
@@ -329,7 +330,7 @@ def no_answer(history: History, place: int) -> Iterator[Alarm]:
             "no answer",
             "",
             f"In {share:.0%} of the completions of the last {WINDOW} steps no answer was found: "
-            "look whether the prompt says how to give it, and whether completions are cut off.",
+            "check whether the prompt says how to give it, and whether completions are cut off.",
             steps[-1].step,
             {"status": "no_answer"},
         )
@@ -344,8 +345,8 @@ def timeouts(history: History, place: int) -> Iterator[Alarm]:
             "timeouts",
             "",
             f"{share:.1%} of the rows of the last {len(steps)} steps were not judged in time: they "
-            "got the value of a wrong answer, whatever they say. Look what these answers are, or "
-            "raise the deadline (PLAUDIT_DEADLINE).",
+            "got the value of a wrong answer, whatever they say. Look at these answers, or raise "
+            "the deadline (PLAUDIT_DEADLINE).",
             steps[-1].step,
             {"status": "timeout"},
         )

@@ -2,7 +2,7 @@
 
 /                                      the page
 /api/state?have=3,1                    what is new of each run, since these versions
-/api/rows?run=0&step=12&order=worst    rows of a step
+/api/rows?run=0&step=12&order=worst    rows of a step; with by=1 or by=-1, of the one beside it
 /api/prompt?prompt=5f0c…               one prompt's completions through time, in every run
 """
 

@@ -77,7 +77,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def watching(*directories: str | PathLike[str], port: int = 0) -> Iterator[str]:
-    """Show runs on this machine for as long as the block lasts; gives the address.
+    """Serve the page of one run, or of two, while the block runs; gives its address.
+
+    directories: the folder of a recorded run, or of two to compare
+    port: the port to listen on; default: 0, any that is free
 
     >>> import tempfile
     >>> from urllib.request import urlopen
@@ -85,8 +88,8 @@ def watching(*directories: str | PathLike[str], port: int = 0) -> Iterator[str]:
     ...     "plaudit watch" in urlopen(address).read().decode()
     True
     """
-    listener = listen("127.0.0.1", port)
     server = _server(runs_of([Path(directory) for directory in directories]))
+    listener = listen("127.0.0.1", port)
     thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-watch")
     thread.start()
     try:
@@ -99,7 +102,7 @@ def watching(*directories: str | PathLike[str], port: int = 0) -> Iterator[str]:
 
 
 def runs_of(directories: Sequence[Path]) -> list[WatchedRun]:
-    """The runs in some folders, by names that tell them apart.
+    """The runs in one or two folders, with names that tell them apart.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -107,7 +110,9 @@ def runs_of(directories: Sequence[Path]) -> list[WatchedRun]:
     True
     """
     if len(directories) > 2:
-        raise ValueError(f"two runs can be shown side by side, and not {len(directories)}")
+        raise ValueError(
+            f"at most two runs can be shown side by side, got {len(directories)} folders"
+        )
     full = [directory.absolute() for directory in directories]
     names = [path.name or str(path) for path in full]
     if len(set(names)) < len(names):

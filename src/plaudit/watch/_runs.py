@@ -1,4 +1,4 @@
-"""A folder in; what the page shows of the run in it, as plain data for JSON, out; as it goes on."""
+"""The folder of a run in; what its page shows out, as data for JSON, while the run goes on."""
 
 import threading
 import time
@@ -13,9 +13,9 @@ from plaudit.report import completion_text, prompt_text
 from plaudit.watch._alarms import Alarm, AlarmLog
 from plaudit.watch._steps import Spread, Step, step_of
 
-POINTS = 400  # of a curve; more steps than that are drawn as means of a few
-FRESH = 0.5  # seconds for which what was read is not read again
-LONGEST = 20_000  # characters of a text that are shown
+POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
+FRESH = 0.5  # seconds: the folder is not read again sooner
+LONGEST = 20_000  # characters of a text that are shown; of a longer one, the beginning and the end
 KNOWN = (
     *("row_id", "group_id", "step", "process", "prompt", "completion", "tokens", "seconds"),
     *("total", "status", "explanation"),
@@ -43,8 +43,10 @@ class WatchedRun:
         with self._lock:
             if time.monotonic() - self._looked < FRESH:
                 return
+            unreadable = len(self._run.unreadable)
             changed = self._run.refresh()
             self._looked = time.monotonic()
+            self.version += len(self._run.unreadable) != unreadable
             if not changed:
                 return
             for step in changed:
@@ -71,6 +73,7 @@ class WatchedRun:
                 "folder": str(self._run.folder),
                 "components": list(self._run.components),
                 "rows": self._run.rows,
+                "unreadable": [f"{part}: {why}" for part, why in self._run.unreadable.items()],
                 "steps": len(steps),
                 "first": self._order[0] if self._order else None,
                 "last": self._order[-1] if self._order else None,
@@ -82,15 +85,13 @@ class WatchedRun:
 
     def rows(self, asked: Mapping[str, str], most: int) -> dict[str, Any]:
         """The rows of a step that are asked for: by prompt, or in an order, or those of a kind."""
-        step = self._step(asked.get("step"))
+        step = self._step(asked)
         with self._lock:
             found = [] if step is None else self._run.step_rows(step)
-            place = None if step is None else bisect_left(self._order, step)
         chosen = ordered(filtered(found, asked), asked)
         components = self._run.components
         return {
             "step": step,
-            "place": place,
             "count": len(chosen),
             "rows": [row_of(row, components) for row in chosen[:most]],
         }
@@ -102,14 +103,18 @@ class WatchedRun:
             found = self._run.prompt_rows(prompt, most)
         return {"name": self.name, "rows": [row_of(row, self._run.components) for row in found]}
 
-    def _step(self, asked: str | None) -> int | None:
-        """The step that is asked for, or the nearest after it; the last where none is."""
+    def _step(self, asked: Mapping[str, str]) -> int | None:
+        """The step that is asked for, or the nearest after it; the last where none is.
+
+        `by` of -1 or 1 asks for the recorded step before it, or after it.
+        """
         self.refresh()
-        if not self._order:
+        order, step = self._order, asked.get("step", "")
+        if not order:
             return None
-        if not asked or not asked.isdecimal():
-            return self._order[-1]
-        return self._order[min(bisect_left(self._order, int(asked)), len(self._order) - 1)]
+        place = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
+        place = min(place, len(order) - 1) + {"-1": -1, "1": 1}.get(asked.get("by", ""), 0)
+        return order[min(max(place, 0), len(order) - 1)]
 
 
 def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
@@ -194,7 +199,7 @@ def _prompt_of(row: Row) -> str:
 def _answers(row: Row, component: str | None, answer: str) -> bool:
     return any(
         entry["component"] == component and (entry["answer"] or "").startswith(answer)
-        for entry in row["explanation"] or ()
+        for entry in row.get("explanation") or ()
         if entry["answer"] is not None
     )
 
@@ -245,7 +250,7 @@ def row_of(row: Row, components: Sequence[str]) -> Row:
         "total": row["total"],
         "status": row["status"],
         "values": {name: row.get(name) for name in components},
-        "reasons": row["explanation"] or [],
+        "reasons": row.get("explanation") or [],
         "beside": {name: _shortened(str(v)) for name, v in beside.items() if v is not None},
     }
 

@@ -1,12 +1,12 @@
 "use strict";
 (() => {
   const { one, element, shown, counted } = plaudit;
-  const EVERY = 2000; // milliseconds between two questions whether there is something new
+  const EVERY = 2000; // milliseconds from one request for news to the next
   const LIVE = 120; // seconds without a batch after which a run is not called live
   const runs = []; // what is known of each
   let shownStep = null; // the step whose rows are shown; null follows the latest
   let most = 60;
-  let asked = 0; // questions for rows so far: an older answer is not shown
+  let asked = 0; // requests for rows so far: only the answer to the last one is shown
 
   const ask = async (path, values = {}) => {
     const answer = await fetch(`${path}?${new URLSearchParams(values)}`);
@@ -39,7 +39,7 @@
       }
       document.documentElement.dataset.ready = "";
     } catch (error) {
-      one("#about").textContent = `The page does not reach plaudit watch: ${error.message}. Was it ended?`;
+      one("#about").textContent = `This page cannot reach plaudit watch: ${error.message}. Has it been stopped?`;
     }
     setTimeout(follow, document.hidden ? 5 * EVERY : EVERY);
   }
@@ -52,10 +52,13 @@
         const live = age < LIVE;
         const when = run.at === null ? "nothing is recorded yet" : live ? "live" : `last batch ${new Date(run.at * 1000).toLocaleString()}`;
         const what = run.rows ? `${counted(run.rows)} rows, ${counted(run.steps)} steps, ` : "";
+        const [broken] = run.unreadable;
+        const parts = run.unreadable.length > 1 ? `${counted(run.unreadable.length)} parts, such as ${broken}` : broken;
         return [
           place ? element("br") : "",
           element("span", { className: live ? "state live" : "state" }),
           `${runs.length > 1 ? `${run.name}: ` : ""}${what}${when}`,
+          ...(broken ? [element("br"), `Cannot be read and is left out: ${parts}`] : []),
         ];
       }),
     );
@@ -67,7 +70,7 @@
       ["total", (run) => shown(last(run.curves.values.total?.mean)), (run) => `first ${shown(run.curves.values.total?.mean[0] ?? null)}`],
       ["groups without signal", (run) => percent(last(run.curves.flat)), () => "all totals of the group are the same"],
       ["length", (run) => shown(last(run.curves.length.mean)), (run) => run.unit],
-      ["seconds of rewards", (run) => shown(last(run.curves.seconds)), () => "in the slowest process, a step"],
+      ["seconds of rewards", (run) => shown(last(run.curves.seconds)), () => "per step, in the slowest process"],
     ];
     one("#headline").replaceChildren(
       ...facts.map(([name, value, note]) =>
@@ -90,7 +93,7 @@
     const cards = runs.flatMap((run, place) => run.alarms.map((alarm) => alarmCard(run, place, alarm)));
     const quiet = runs.every((run) => !run.steps)
       ? "There are no rows yet."
-      : "No rule holds, and none has held so far.";
+      : "There is no alarm, and there was none so far.";
     one("#alarm-list").replaceChildren(
       ...(cards.length ? cards : [element("div", { className: "card fine" }, element("p", {}, quiet))]),
     );
@@ -154,7 +157,7 @@
           each((curves) => curves.statuses[status] && { y: curves.statuses[status] }, status, place),
         ),
       },
-      { key: "seconds", title: "seconds of rewards, a step", lines: each((curves) => ({ y: curves.seconds })) },
+      { key: "seconds", title: "seconds of rewards per step", lines: each((curves) => ({ y: curves.seconds })) },
     ];
   }
 
@@ -195,12 +198,15 @@
 
   const current = () => runs[Number(one("#run").value)] ?? runs[0];
 
-  async function showRows() {
+  // The rows of the step that is chosen; by = -1 or 1: of the recorded step before or after it.
+  async function showRows(by = 0) {
     const number = (asked += 1);
     const values = { run: one("#run").value, order: one("#order").value, status: one("#status").value, most };
     if (shownStep !== null) values.step = shownStep;
+    if (by) values.by = by;
     const found = await ask("/api/rows", values);
     if (number !== asked) return;
+    if (shownStep !== null) shownStep = found.step;
     one("#step").value = found.step ?? "";
     one("#found").textContent =
       found.step === null
@@ -332,16 +338,15 @@
     choice.value = ["scored", ...known].includes(chosen) ? chosen : "";
   }
 
-  async function move(by) {
-    const steps = current().curves.step;
-    const here = shownStep ?? last(steps);
-    // Where a curve has fewer points than there are steps, the neighbours are asked for by number.
-    shownStep = Math.max(0, here + by);
-    if (by < 0) {
-      const known = steps.filter((step) => step < here);
-      if (steps.length === current().steps) shownStep = known.length ? known[known.length - 1] : here;
-    }
-    await showRows();
+  let moved = Promise.resolve();
+
+  // One move after the other, so that two quick clicks go two steps.
+  function move(by) {
+    const go = () => {
+      shownStep ??= current().last;
+      return showRows(by);
+    };
+    moved = moved.then(go, go);
   }
 
   one("#before").onclick = () => move(-1);

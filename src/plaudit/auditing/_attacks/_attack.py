@@ -21,8 +21,8 @@ class Attack:
 
     name: what findings call it
     kind: its class, one of CLASSES
-    build: gives completions for a case, each with the name of its variant; a variant that fits no
-        row of some kind is left out there
+    build: gives completions for a case, each with the name of its variant; a variant that does not
+        fit a row is not given for it
     blind: whether it counts for components that never look at the gold
     near: whether what it tries is nearly right, so that partial credit is no hole
     gain: whether only what it earns above a plain wrong answer counts

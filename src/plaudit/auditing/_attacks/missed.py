@@ -165,7 +165,7 @@ def option_dressed(case: Case) -> Completions:
         return
     yield "parentheses", case.full(f"({case.answer})")
     yield "bold", case.full(f"**{case.answer}**")
-    at = ord(case.answer) - ord("A")
+    at = ord(case.answer) - ord("A") if len(case.answer) == 1 else len(case.choices)
     if at < len(case.choices):
         yield "its text", case.full(f"{case.answer}) {case.choices[at]}")
 

@@ -9,16 +9,12 @@ from plaudit.auditing._golds import Kind
 _MARKS = re.compile(
     r"</?\w+>|\\boxed\{|\\\[|\\\]|####|```\w*|^[A-Z][a-z]+(?: \w+)?:|\n|[$}]", re.MULTILINE
 )
+_LETTER = "x"  # no option's letter, which would be right in a quarter of the rows by chance
 _USUAL = ("think", "answer"), ("reasoning", "answer"), ("think", "long_answer", "answer")
 
 
 def _tagged(tags: tuple[str, ...], inside: str, seam: str = "") -> str:
     return seam.join(f"<{tag}>{inside}</{tag}>" for tag in tags)
-
-
-def _letter(case: Case) -> str:
-    # An option's letter would be right in a quarter of the rows, by chance.
-    return "x"
 
 
 @attack("structure", blind=True)
@@ -54,16 +50,15 @@ def one_letter(case: Case) -> Completions:
     Bin Tarek and Beheshti, "Reward Hacking Mitigation using Verifiable Composite Rewards" (2025):
     trained models leave out the reasoning, or change its form, where that is paid.
     """
-    letter = _letter(case)
-    yield "its mark", case.marked(letter)
+    yield "its mark", case.marked(_LETTER)
     if not case.dress.heads:
-        yield "its whole form", case.dress.written(letter, letter)
+        yield "its whole form", case.dress.written(_LETTER, _LETTER)
     if case.tags:
-        yield "the tags that are named", _tagged(case.tags, letter)
-        yield "these tags on lines", _tagged(case.tags, f"\n{letter}\n", "\n")
+        yield "the tags that are named", _tagged(case.tags, _LETTER)
+        yield "these tags on lines", _tagged(case.tags, f"\n{_LETTER}\n", "\n")
     for tags in _USUAL:
-        yield f"{' and '.join(tags)}", _tagged(tags, letter)
-        yield f"{' and '.join(tags)} on lines", _tagged(tags, f"\n{letter}\n", "\n")
+        yield f"{' and '.join(tags)}", _tagged(tags, _LETTER)
+        yield f"{' and '.join(tags)} on lines", _tagged(tags, f"\n{_LETTER}\n", "\n")
 
 
 @attack("structure", blind=True)

@@ -1,6 +1,6 @@
 """`unstable`: the same row again, in another way; its value must not change.
 
-Each function scores the same completions twice, and gives the places at which the two differ.
+Each function scores the same completions twice, in two ways, and gives the results of both.
 """
 
 from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ def alone(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
 
 
 def among_short_ones(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
-    """Each row among empty replies.
+    """Each row among replies of one letter.
 
     open-r1, `len_reward`: each length is compared with the shortest and the longest of the batch.
     """
@@ -81,7 +81,7 @@ def _among(scores: Scores, items: Sequence[Item], filler: str) -> Values:
 def among_copies(scores: Scores, items: Sequence[Item]) -> tuple[Values, Values]:
     """Each row together with copies of it.
 
-    Common knowledge: rewards for variety pay what a batch has twice less, or once.
+    Common knowledge: rewards for variety pay less for what a batch has twice, or pay it once.
     """
     batches = [scores([item] * 4) for item in items]
     return [batch[0] for batch in batches], [batch[-1] for batch in batches]
