@@ -90,6 +90,8 @@ NUMBERS = r"""
 ! \sqrt{2} | \sqrt{3}
 ! 7^{20} | 79792266297612000
 ! 4 | 2^3
+= 7.5 | 3\frac52
+= 7.5 | 3\frac{5}{2}
 """
 
 ROUNDING = r"""
@@ -298,6 +300,9 @@ EXPRESSIONS = r"""
 ! e^{2x} | e^{x^2}
 ! 3x | 3x^2
 ! 2x+3 | 2x+3y
+= \sup_n a_n | \sup_{n} a_n
+! \sup_n a_n | \sup_n b_n
+! \max_k x_k | \max_k y_k
 """
 
 CONSTANTS = r"""
