@@ -22,7 +22,7 @@ from plaudit.answers._named import (
     with_argument,
     without_name,
 )
-from plaudit.answers._points import UndefinedError
+from plaudit.answers._points import UndefinedError, limited_steps
 from plaudit.answers._quantities import same_quantity, with_unit_letter
 from plaudit.answers._rules import SAME, Found, Outcome, Rules, deciding, different, equal
 from plaudit.answers._simplified import (
@@ -37,6 +37,7 @@ from plaudit.answers._solved import unsolved
 from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
 
+_MOST_STEPS = 400_000  # of all values together: some seconds; most comparisons take hundreds
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
@@ -44,7 +45,8 @@ _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "
 def compare(gold: Node, answer: Node, rules: Rules, given: Given | None = None) -> Found:
     """Whether an answer is right by a gold."""
     try:
-        return _Comparison(rules, given or Given()).compare(gold, answer)
+        with limited_steps(_MOST_STEPS):
+            return _Comparison(rules, given or Given()).compare(gold, answer)
     except UndefinedError as error:
         return Found(Outcome.UNDECIDED, f"no value: {error}")
 
