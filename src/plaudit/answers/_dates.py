@@ -30,6 +30,7 @@ _PARTS_OF_THE_DAY = (
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _WORDS = re.compile(r"[a-z]++|\d++")
+_LONGEST_PART = 12  # letters or digits of a month, a day or a year
 
 
 class Clock(NamedTuple):
@@ -158,7 +159,9 @@ def read_date(text: str) -> Date | None:
     lowered = re.sub(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])", r"\1\2", lowered)
     lowered = lowered.replace("a.d.", "ad").replace("b.c.e.", "bc").replace("c.e.", "ad")
     parts = _WORDS.findall(lowered)
-    if not parts or len(parts) > 7 or not re.fullmatch(r"[\w\s,.'-]*+", lowered):
+    if not parts or len(parts) > 7 or max(map(len, parts)) > _LONGEST_PART:
+        return None
+    if not re.fullmatch(r"[\w\s,.'-]*+", lowered):
         return None
     return _from_words(parts)
 

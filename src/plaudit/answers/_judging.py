@@ -187,6 +187,8 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
         return Tree(*read_tree(undressed(text), decimal_comma))
     except CannotReadError:
         return None
+    except RecursionError:
+        raise TooLargeError("nested too deep") from None
 
 
 def _choice_gold(gold: str, rules: Rules) -> str | None:

@@ -56,7 +56,7 @@ def read(text: str, kind: str | None = None) -> Reading:
         try:
             tree, _ = read_tree(value, kind == "number")
             return Reading(kind or kind_of(tree), value, shown(tree))
-        except (CannotReadError, TooLargeError):
+        except (CannotReadError, TooLargeError, RecursionError):
             if kind is not None:
                 return Reading(kind, value, "")
     return Reading("text", value, " ".join(words_of(text)))
