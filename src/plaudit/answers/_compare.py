@@ -3,6 +3,7 @@ r"""Two trees to an outcome: what the gold is decides how the answer is read.
 Each kind has its own comparer; this module only finds the one that is asked.
 """
 
+from plaudit.answers._budget import limited_steps
 from plaudit.answers._conditions import Given
 from plaudit.answers._congruences import same_congruence
 from plaudit.answers._equations import either_equation, is_identity, same_equation
@@ -22,7 +23,7 @@ from plaudit.answers._named import (
     with_argument,
     without_name,
 )
-from plaudit.answers._points import UndefinedError, limited_steps
+from plaudit.answers._points import UndefinedError
 from plaudit.answers._quantities import same_quantity, with_unit_letter
 from plaudit.answers._rules import SAME, Found, Outcome, Rules, deciding, different, equal
 from plaudit.answers._simplified import (
@@ -37,7 +38,7 @@ from plaudit.answers._solved import unsolved
 from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
 
-_MOST_STEPS = 400_000  # of all values together: some seconds; most comparisons take hundreds
+_MOST_STEPS = 250_000  # of all values together: seconds; most comparisons take some hundreds
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 

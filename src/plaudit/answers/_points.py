@@ -5,12 +5,11 @@ mpmath is imported when the first such value is wanted: it takes some 30 ms. Wha
 """
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
+from plaudit.answers._budget import spend
 from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
@@ -25,37 +24,6 @@ class UndefinedError(Exception):
 
 
 _contexts = threading.local()
-
-
-class _Budget(threading.local):
-    """The steps that are left to this thread; None where they are not counted."""
-
-    left: int | None = None
-
-
-_budget = _Budget()
-
-
-@contextmanager
-def limited_steps(most: int) -> Iterator[None]:
-    """Raise `TooLargeError` where all values that are computed inside take more steps than `most`.
-
-    Two expressions are compared at hundreds of points: what is harmless once may take minutes.
-    They are counted, not timed, so that a verdict is the same on every machine.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> with limited_steps(100):
-    ...     for _ in range(100):
-    ...         _ = value_at(read_tree("1+1")[0], shared_context(30), {})
-    Traceback (most recent call last):
-    ...
-    plaudit.answers._tree.TooLargeError: too many operations
-    """
-    _budget.left = most
-    try:
-        yield
-    finally:
-        _budget.left = None
 
 
 def shared_context(digits: int) -> Any:
@@ -81,23 +49,17 @@ def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
     >>> value_at(read_tree(r"\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
     mpf('2.0')
     """
+    spend(1)  # raises at once where nothing is left
     evaluation = _Evaluation(mp, point)
     try:
         value = evaluation.value(node)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError, AttributeError) as error:
         raise UndefinedError(str(error)) from error
     finally:
-        _spend(evaluation.steps)
+        spend(evaluation.steps)
     if mp.isnan(value):
         raise UndefinedError("no number")
     return value
-
-
-def _spend(steps: int) -> None:
-    if _budget.left is not None:
-        _budget.left -= steps
-        if _budget.left < 0:
-            raise TooLargeError("too many operations")
 
 
 class _Evaluation:

@@ -1,9 +1,11 @@
 """A tree as text that a person can read: one text for what is exactly the same."""
 
+from plaudit.answers._budget import limited_steps
 from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
 _LONGEST = 200
+_MOST_STEPS = 100_000  # of all numbers in it together
 _SIGNS = {"mul": "*", "ratio": ":", "cup": " ∪ ", "cap": " ∩ ", "setminus": " \\ ", "list": ", "}
 _RELATIONS = {r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\approx": "≈", r"\in": "∈"}
 _SETS = frozenset(["cup", "cap", "setminus"])
@@ -22,7 +24,8 @@ def shown(node: Node) -> str:
     >>> [shown(read_tree(text)[0]) for text in (r"\frac{2}{4}", r"x \le 4", r"\sqrt{2}x")]
     ['1/2', 'x ≤ 4', '√(2)*x']
     """
-    text = _text(node)
+    with limited_steps(_MOST_STEPS):
+        text = _text(node)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 

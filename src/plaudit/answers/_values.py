@@ -7,6 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, lcm, prod
 
+from plaudit.answers._budget import spend
 from plaudit.answers._tree import Node, TooLargeError, number, renamed
 
 MOST_BITS = 100_000  # of a power; some 30,000 digits
@@ -14,7 +15,8 @@ MOST_FRACTION_BITS = 30_000
 LARGEST_FACTORIAL = 5_000
 MOST_TERMS = 2_000
 MOST_STEPS = 40_000  # of some microseconds each; see `_work`
-_SLOW = frozenset(["root", "binom", "call"])  # they take time quadratic in the digits
+# What takes time quadratic in the digits: how many bits, squared, are worth a step.
+_SLOW = {"root": 1_000_000, "binom": 500_000, "call": 1_000_000}
 
 
 def exact(node: Node) -> Fraction | None:
@@ -28,7 +30,12 @@ def exact(node: Node) -> Fraction | None:
     ...
     plaudit.answers._tree.TooLargeError: a power of more than 30,000 digits
     """
-    return _Exact().value(node)
+    spend(1)  # raises at once where nothing is left
+    evaluation = _Exact()
+    try:
+        return evaluation.value(node)
+    finally:
+        spend(evaluation.steps)
 
 
 class _Exact:
@@ -98,7 +105,7 @@ def _work(op: str, values: list[Fraction], result: Fraction | None) -> int:
     """How many steps more than one an operation is worth, by how long it takes on large numbers."""
     numbers = values if result is None else [*values, result]
     bits = sum(n.numerator.bit_length() + n.denominator.bit_length() for n in numbers)
-    return bits**2 // 10**6 if op in _SLOW else bits // 2000
+    return bits**2 // _SLOW[op] if op in _SLOW else bits // 2000
 
 
 def _power(values: list[Fraction]) -> Fraction | None:
