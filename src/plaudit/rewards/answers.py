@@ -26,7 +26,7 @@ from plaudit.answers import (
     same_normal_text,
     shared_tokens,
 )
-from plaudit.columns import rows_of, same_length
+from plaudit.columns import plain, rows_of, same_length
 from plaudit.completions import Completion, gold_alternatives_of, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
@@ -156,7 +156,7 @@ def _column(name: str, given: PerRow, completions: Sequence[Any]) -> list[str | 
 def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
     if options is None:
         return ()
-    listed = options.tolist() if hasattr(options, "tolist") else options
+    listed = plain(options)
     is_list = isinstance(listed, list | tuple)
     if not is_list or not all(isinstance(option, str) for option in listed):
         got = f"{type(options).__name__}: {options!r:.80}"
