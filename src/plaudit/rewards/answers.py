@@ -13,6 +13,7 @@ A gold may be a list of alternatives, each of which is right.
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from plaudit.answers import (
@@ -167,8 +168,13 @@ def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
 def _rules(tolerance: float | None, rounding: bool, unsolved: str) -> Rules:
     if unsolved not in ("wrong", "right"):
         raise ValueError(f'unsolved must be "wrong" or "right", got {unsolved!r}')
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise ValueError(f"tolerance must be from 0 to below 1, such as 0.01, got {tolerance}")
+    if rounding not in (True, False):
+        raise TypeError(f"rounding must be true or false, got {rounding!r:.80}")
+    is_share = isinstance(tolerance, Real) and 0 <= tolerance < 1
+    if tolerance is not None and not is_share:
+        raise ValueError(
+            f"tolerance must be from 0 to below 1, such as 0.01, got {tolerance!r:.80}"
+        )
     return Rules(rounding=rounding, tolerance=tolerance, unsolved=unsolved == "right")
 
 
@@ -318,6 +324,8 @@ def _compared(
 def _separated(golds: list[str], separator: str | None) -> list[str]:
     if separator is None:
         return golds
+    if not isinstance(separator, str) or not separator:
+        raise ValueError(f'separator must be a text such as "/", or None, got {separator!r:.80}')
     return [part.strip() for gold in golds for part in gold.split(separator)]
 
 

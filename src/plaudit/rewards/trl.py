@@ -121,6 +121,9 @@ def _reasoning_accuracy(
     if isinstance(delimiters, str):
         raise TypeError(f"reasoning_delimiters must be a list of texts: write [{delimiters!r:.80}]")
     ends = ["</think>"] if delimiters is None else list(delimiters)
+    for end in ends:
+        if not isinstance(end, str) or not end:
+            raise TypeError(f"reasoning_delimiters must be a list of texts, and has {end!r:.80}")
     texts = [_after_reasoning(text, ends) for text in texts_of(completions)]
     scores = yield from _judged(texts, completions, solution)
     _log(log_extra, solution, scores)
