@@ -101,7 +101,7 @@ class Grader:
             if not isinstance(value, kind) or isinstance(value, bool):
                 wanted = "a number" if kind is Real else "a whole number"
                 raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
-            if not 0 < value <= most:
+            if not 0 < float(value) <= most:
                 raise ValueError(f"{name} must be above 0 and at most {most}, got {value}")
 
     @classmethod

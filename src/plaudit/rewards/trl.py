@@ -208,6 +208,8 @@ class _MadeReward:
             is_number = isinstance(value, Real) and isfinite(value) and not isinstance(value, bool)
             if not is_number or (field.type is int and not float(value).is_integer()):
                 raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
+            if field.type is int:  # 3.0 from a file is 3
+                object.__setattr__(self, field.name, int(value))
 
     def scores(self, *args: Any, **kwargs: Any) -> list[Score]:
         raise NotImplementedError

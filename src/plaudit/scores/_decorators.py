@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 # What a reward of one text calls otherwise than a batch does.
 _BATCH_NAMES = {"content": "completions", "sol": "solution"}
+_OWN_NAMES = {"solution": "sol"}
 
 
 class Reward(Protocol[P]):
@@ -238,21 +239,22 @@ def _row_by_row(
     completions: Sequence[Any],
     **columns: Any,
 ) -> list[Score]:
+    """The score of each row: what is fixed is given to every call, of a column its entry."""
+    texts = texts_of(completions)
     if "solution" in declaration.named:
-        columns["sol"] = columns.pop("solution", [None] * len(completions))
+        columns.setdefault("solution", [None] * len(texts))
     fixed = {
         name: columns.pop(name)
         for name in list(columns)
         if name in declaration.settings or _is_fixed(name, columns[name])
     }
     same_length(completions, **columns)
-    texts = texts_of(completions)
     listed = {name: rows_of(column, name) for name, column in columns.items()}
     found = []
     for row, text in enumerate(texts):
         with naming_row(row):
-            own = {name: column[row] for name, column in listed.items()}
-            found.append(of_text(text, **fixed, **own))
+            given = fixed | {name: column[row] for name, column in listed.items()}
+            found.append(of_text(text, **{_OWN_NAMES.get(n, n): v for n, v in given.items()}))
     return found
 
 

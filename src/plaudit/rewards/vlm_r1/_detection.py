@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 
 from plaudit import boxes, extract
 from plaudit.columns import number_of
@@ -39,8 +40,8 @@ def detection_score(
         number_of(beta, "beta"),
         number_of(gamma, "gamma"),
     )
-    if sum(weights) == 0:
-        raise ValueError("alpha, beta and gamma must not sum to 0")
+    if sum(weights) == 0 or not all(map(isfinite, weights)):
+        raise ValueError("alpha, beta and gamma must be finite, and must not sum to 0")
     threshold = number_of(iou_threshold, "iou_threshold")
     gold = gold_text_of(sol)
     if gold is None:
