@@ -1012,6 +1012,8 @@ TIMES_UNITS_TUPLES_LISTS = r"""
 ! \{1,2,3\} | \{1,2\}
 ! 2\pm\sqrt3 | 2+\sqrt3
 ! (1,1), (2,4) | (1,1)
+! 4:31:15 p.m. | 4:30:75 p.m.
+= 4:30:15 p.m. | 16:30:15
 """
 
 TABLES = {name: table for name, table in dict(globals()).items() if name.isupper()}

@@ -17,6 +17,7 @@ from plaudit.answers import read
         ("1010_2", "base", "1010 in base 2"),
         ("2:1", "ratio", "2:1"),
         ("4:30 p.m.", "time", "16:30"),
+        ("4:30:15 p.m.", "time", "16:30:15"),
         ("x^2+1", "expression", "x^2 + 1"),
         ("y=2x", "equation", "y = 2*x"),
         ("x=5", "number", "x = 5"),

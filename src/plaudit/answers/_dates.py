@@ -81,17 +81,18 @@ def read_clock(text: str) -> Clock | None:
     if found is None or (found["minute"] is None and found["half"] is None):
         return None
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    second = int(found["second"] or 0)
     half = re.sub(
         r"[^apm]", "", (found["half"] or "").lower().replace("o'clock", "").replace("oclock", "")
     )
-    if hour > 24 or minute > 59 or (half and not 1 <= hour <= 12):
+    if hour > 24 or minute > 59 or second > 59 or (half and not 1 <= hour <= 12):
         return None
     if found["half"] and found["half"].lower()[0] == "h" and not found["minute"]:
         return None
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
     said = bool(half) or hour > 12 or hour == 0 or found["hour"][0] == "0"
-    return Clock((hour % 24 * 60 + minute) * 60 + int(found["second"] or 0), said)
+    return Clock((hour % 24 * 60 + minute) * 60 + second, said)
 
 
 def _spoken_clock(text: str) -> Clock | None:

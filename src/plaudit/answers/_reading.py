@@ -48,8 +48,9 @@ def read(text: str, kind: str | None = None) -> Reading:
     if kind != "text" and (kind == "time" or says_time(text)):
         clock = read_clock(text)
         if clock is not None:
-            minutes = clock.seconds // 60
-            return Reading("time", value, f"{minutes // 60:02}:{minutes % 60:02}")
+            minutes, second = divmod(clock.seconds, 60)
+            seconds = f":{second:02}" if second else ""
+            return Reading("time", value, f"{minutes // 60:02}:{minutes % 60:02}{seconds}")
     if kind in (None, "text") and (date := read_date(text)) is not None:
         return Reading("text", value, "-".join(str(part) for part in date[:3] if part) or value)
     if kind != "text":
