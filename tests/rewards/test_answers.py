@@ -145,6 +145,14 @@ def test_exact_match_and_f1() -> None:
     assert f1_reward(["x"], [None]) == [None]
 
 
+def test_a_gold_without_a_word_is_not_no_answer() -> None:
+    """Without its article and its punctuation, nothing is left of these golds."""
+    for gold in ("A", "The", "?", "+"):
+        texts = [gold, "", "!!!", "an"]
+        for reward in (exact_match_reward, f1_reward, mention_reward):
+            assert reward(texts, [gold] * 4) == [1.0, 0.0, 0.0, 0.0]
+
+
 def test_a_separator_is_text() -> None:
     with pytest.raises(ValueError, match="separator must be a text such as"):
         mention_reward(["Paris"], ["Paris"], separator="")
