@@ -157,7 +157,7 @@ def number_of(value: Any, label: str) -> float:
 
 
 def plain(value: Any) -> Any:
-    """What is in an array, a tensor, a Series or a column of Arrow; anything else as it is.
+    """An array, a tensor, a Series or a column of Arrow as Python values; anything else as it is.
 
     >>> import numpy as np
     >>> plain(np.array([1, 2])), plain("text")

@@ -109,7 +109,7 @@ def holds_gold(value: Any) -> bool:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is what pandas writes where there is nothing, other than None and NaN.
+    """Whether a value is the NA or NaT of pandas, which stand for a missing value.
 
     >>> is_missing(None)
     False
@@ -211,7 +211,7 @@ def _plain_gold(value: Any, label: str) -> Gold:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has a form for, of what it does not know."""
+    """A value that `json` cannot write, as one that it can."""
     if hasattr(value, "tolist"):
         return python_values(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")

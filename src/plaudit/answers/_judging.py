@@ -54,7 +54,11 @@ class Tree(NamedTuple):
 
 
 def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
-    r"""The verdict on a completion; each of the golds is right.
+    r"""The verdict on a completion, by the gold that suits it best.
+
+    completion: the whole text; its final answer is found by `final_answer`
+    golds: the golds as text, each of which is right; blank ones are left out
+    rules: the settings of the comparison. Default: those of `Rules()`
 
     >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).outcome
     <Outcome.EQUAL: 'equal'>

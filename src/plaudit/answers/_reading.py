@@ -18,9 +18,9 @@ class Reading:
 
     kind: number, percent, quantity, angle, base, ratio, time, expression, equation, interval, list,
         tuple, matrix, choice or text
-    value: the text without its dress
-    canonical: the same for texts that are written otherwise and say the same, as far as reading
-        alone can tell: `\\frac{2}{4}` and `0.5` are both 1/2
+    value: the text without what only changes how it looks, such as `$…$` and `\\left`
+    canonical: one text for everything that says the same, as far as reading alone can tell:
+        `\\frac{2}{4}` and `0.5` are both "1/2"
 
     >>> read("0.5").canonical
     '1/2'
