@@ -1,6 +1,7 @@
-r"""Two trees to an outcome: what the gold is decides how the answer is read.
+r"""The trees of a gold and an answer in, and out comes whether they are equal, and by which rule.
 
-Each kind has its own comparer; this module only finds the one that is asked.
+What the gold is decides how the answer is read. Each kind has a module that compares it; this one
+only finds the module to ask.
 """
 
 from plaudit.answers._budget import limited_steps

@@ -34,14 +34,14 @@ _LONGEST_PART = 12  # letters or digits of a month, a day or a year
 
 
 class Clock(NamedTuple):
-    """A time of day in seconds; `half` says whether the half of the day was said."""
+    """A time of day in seconds; `half` is whether it is known to be before or after noon."""
 
     seconds: int
     half: bool
 
 
 class Date(NamedTuple):
-    """A date; what was not said is 0. A year before Christ is negative."""
+    """A date; what the text leaves out is 0, or -1 for the weekday. Years BC are negative."""
 
     year: int
     month: int

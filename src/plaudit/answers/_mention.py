@@ -135,7 +135,7 @@ def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bo
 
 
 def _is_list_of_names(answer: str, known: set[str]) -> bool:
-    """Whether an answer is three to six names and no prose, of which two have no gold's words."""
+    """Whether an answer is three to six names, no prose, and two of them share no gold's word."""
     parts = [words for part in _LISTED.split(answer) if (words := words_said(part))]
     is_list = MOST_LISTED <= len(parts) <= 2 * MOST_LISTED and not _is_prose(answer)
     if not is_list or max(map(len, parts)) > LONGEST_NAME:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from plaudit.answers._choices import read_choice
 from plaudit.answers._dates import read_clock, read_date, says_time
-from plaudit.answers._dress import undressed
+from plaudit.answers._formatting import without_formatting
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._shown import shown
@@ -42,7 +42,7 @@ def read(text: str, kind: str | None = None) -> Reading:
     'rhombus'
     """
     check_kind(kind)
-    value = undressed(text)
+    value = without_formatting(text)
     if kind == "choice":
         return Reading("choice", value, read_choice(text) or "")
     if kind != "text" and (kind == "time" or says_time(text)):

@@ -1,4 +1,4 @@
-"""What follows an answer to whether it takes the answer back: "Hold on, that is wrong"."""
+"""The text after an answer in, and out comes whether it takes the answer back: "Hold on, …"."""
 
 import re
 
