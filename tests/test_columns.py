@@ -1,9 +1,10 @@
 """A column is a sequence with one entry per row, whatever holds it."""
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
-from plaudit.columns import ids_of, rows_of, same_length
+from plaudit.columns import ids_of, number_of, plain, rows_of, same_length
 
 
 class Tensor:
@@ -93,3 +94,17 @@ def test_what_are_no_ids_is_refused_with_the_row(ids, complaint):
         TypeError, match=f"completion_ids 1 must be a list of token ids, {complaint}"
     ):
         ids_of([[1], ids])
+
+
+def test_a_short_float_is_the_number_that_was_meant():
+    pandas = pytest.importorskip("pandas")
+    tenths = [0.1, 0.7, 123456.7]
+    for kind in (np.float32, "float32"):
+        assert plain(np.array(tenths, kind)) == tenths
+    assert plain(np.array([tenths], np.float32)) == [tenths]
+    assert plain(np.array([0.1], np.float16)) == [0.1]
+    assert number_of(np.float32(0.7), "acc_reward") == 0.7
+    assert plain(pa.array([0.1, None], pa.float32())) == [0.1, None]
+    assert plain(pandas.Series([0.1], dtype="float32")) == [0.1]
+    largest = float(np.finfo(np.float32).max)
+    assert np.float32(plain(np.array([largest], np.float32))[0]) == np.float32(largest)

@@ -197,3 +197,16 @@ def test_a_setting_must_be_a_number(name):
 def test_delimiters_are_a_list():
     with pytest.raises(TypeError, match=r"must be a list of texts: write \['</think>'\]"):
         trl.reasoning_accuracy_reward(["a"], ["a"], reasoning_delimiters="</think>")
+
+
+@pytest.mark.parametrize("wrong", ["", 3])
+def test_a_delimiter_is_text(wrong):
+    with pytest.raises(TypeError, match=f"must be a list of texts, and has {wrong!r}"):
+        trl.reasoning_accuracy_reward(["a"], ["a"], reasoning_delimiters=[wrong])
+
+
+def test_the_columns_of_a_text_reward_are_called_as_the_caller_calls_them():
+    with pytest.raises(ValueError, match="solution has 1 entries, completions has 2"):
+        vlm_r1.detection_score.scores(["a", "b"], solution=["a"])
+    with pytest.raises(TypeError, match="completions must be a list with one entry per completion"):
+        vlm_r1.detection_score.scores((text for text in "ab"), solution=["a", "b"])

@@ -1,4 +1,4 @@
-"""What each attempt got, in a file, when the environment says `DEBUG_MODE=true`.
+"""Scores in, and lines of a log file out, where the environment has `DEBUG_MODE=true`.
 
 ------------- 2025-03-01T12:00:00.123456 Accuracy reward: 1.0 -------------
 Content: <answer>4</answer>

@@ -1,4 +1,4 @@
-"""Boxes: overlap, greedy matching, average precision.
+"""Predicted and gold boxes in, and out come their overlap, their matches, their average precision.
 
 A box is its corners, `(left, top, right, bottom)`. As a model writes it, with its label:
 
@@ -79,7 +79,9 @@ def corners_of(value: object) -> Corners | None:
 
 
 def iou(a: Corners, b: Corners, thinnest: float = 1.0) -> float:
-    """Intersection over union. An overlap of `thinnest` or less in either direction is none.
+    """Intersection over union: 0.0 where two boxes do not overlap, 1.0 where they are the same.
+
+    thinnest: an overlap that is this wide or high, or less, counts as none. Default: 1.0, a pixel
 
     >>> iou((0, 0, 10, 10), (0, 5, 10, 15))
     0.3333333333333333
@@ -112,6 +114,8 @@ def match(
     """Pairs of boxes, the best overlap first, each box once, down to `threshold`.
 
     Ties go to the first prediction, then to the first gold. A box that is None overlaps nothing.
+
+    threshold: the least IoU of a pair, such as 0.5
 
     >>> match([(0, 0, 10, 10), (0, 0, 10, 9)], [(0, 0, 10, 10)], threshold=0.5)
     [Match(pred=0, gold=0, iou=1.0)]

@@ -12,7 +12,7 @@ from numbers import Real
 from operator import index
 from typing import Any
 
-from plaudit.golds import is_missing
+from plaudit.golds import is_missing, python_values
 
 _PLAIN = frozenset((str, int, bool, list, tuple, dict, type(None)))
 
@@ -157,7 +157,7 @@ def number_of(value: Any, label: str) -> float:
 
 
 def plain(value: Any) -> Any:
-    """What is in an array, a tensor, a Series or a column of Arrow; anything else as it is.
+    """An array, a tensor, a Series or a column of Arrow as Python values; anything else as it is.
 
     >>> import numpy as np
     >>> plain(np.array([1, 2])), plain("text")
@@ -167,7 +167,7 @@ def plain(value: Any) -> Any:
         return value
     for name in ("tolist", "to_pylist", "to_list"):  # of numpy, pandas and torch; Arrow; polars
         if hasattr(value, name):
-            return getattr(value, name)()
+            return python_values(value, name)
     return None if is_missing(value) else value
 
 

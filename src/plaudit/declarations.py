@@ -1,4 +1,4 @@
-"""What a reward says of itself: a function in, and out come its columns, needs and settings.
+"""A reward function in, and out come the columns that it takes, those that it needs, its settings.
 
     @reward(columns=("solution",), needs=("solution",))
     def accuracy(completions, solution=None, digits=3, log_extra=None, **kwargs): ...
@@ -30,16 +30,17 @@ class Declaration:
 
     columns: the arguments that hold one entry per row, without the completions themselves
     needs: the columns and settings without which it cannot be called
-    needs_any: columns of which it cannot do without all: one of them is enough
+    needs_any: columns of which it needs at least one, whichever
     settings: the arguments that hold for every row, such as a tokenizer
     named: every argument that its signature names, the completions and the trainer's hooks too
     is_open: whether it can be called with other arguments as well, since it has **kwargs
-    is_exact: whether it said which columns it reads; else its **kwargs may read any
+    is_exact: whether it declares which columns it reads; if not, its **kwargs may read any
     reads_latex: whether it reads golds as LaTeX and as nothing else
     takes_alternatives: whether a gold that is a list holds several, each of which is right
     is_light: whether it does little more than read its texts, so that an event loop may call it
-    batch_names: what a reward of one text calls otherwise than a batch does, {"sol": "solution"}
-    async_form: what gives the same scores on an event loop, where there is such a function
+    batch_names: for a reward of one text, its arguments whose columns have other names in a batch:
+        {"sol": "solution"}
+    async_form: the coroutine function that gives the same scores, where there is one
 
     >>> from plaudit.rewards.trl import accuracy_reward
     >>> accuracy_reward.declaration.columns, accuracy_reward.declaration.needs
@@ -75,12 +76,17 @@ def declare(
     batch_names: Mapping[str, str] | None = None,
     needs_any: Sequence[str] = (),
 ) -> Declaration:
-    """The declaration of a function; what is not said follows from its signature.
+    """The declaration of a function; what is not given here follows from its signature.
 
     columns: the arguments that hold one entry per row; the others that it names are settings.
         Default: all that it names are columns, and so is whatever its **kwargs may be given
-    needs: what it cannot do without though its signature does not insist on it
-    needs_any: columns of which it needs one, whichever
+    needs: the arguments that it needs although its signature has a default for them, or does not
+        name them. Default: none besides those without a default
+    reads_latex: whether it reads golds as LaTeX and as nothing else. Default: False
+    takes_alternatives: whether a gold that is a list holds several, each of which is right.
+        Default: False
+    batch_names: as in `Declaration`. Default: none
+    needs_any: columns of which it needs at least one, whichever. Default: none
 
     >>> def brief(completions, level, most=9, log_extra=None, **kwargs): ...
     >>> declare(brief).columns, declare(brief).takes_any
@@ -128,7 +134,7 @@ def declaration_of(reward: Any) -> Declaration:
 
 
 def arguments_of(function: AnyReward) -> tuple[list[str], bool, list[str]]:
-    """What a function names, whether it takes other keywords too, and what it insists on.
+    """The arguments of a function, whether it has **kwargs, and the arguments without a default.
 
     >>> arguments_of(lambda completions, solution, level=None, **kwargs: [])
     (['completions', 'solution', 'level'], True, ['completions', 'solution'])
@@ -140,7 +146,7 @@ def arguments_of(function: AnyReward) -> tuple[list[str], bool, list[str]]:
 
 
 def asking_for_columns(function: Callable[P, T], name: str = "") -> Callable[P, T]:
-    """The function, which asks for what a call does not give it by the name of its column.
+    """The function; a call that leaves out an argument gets an error that names the column.
 
     >>> @asking_for_columns
     ... def repetition(completion_ids, **kwargs):
@@ -172,7 +178,7 @@ completion
 
 
 def _missing(function: AnyReward, args: Any, kwargs: Mapping[str, Any]) -> list[str]:
-    """The arguments that a function insists on, and that a call of it does not give."""
+    """The arguments without a default that a call leaves out."""
     try:
         given = signature(function).bind_partial(*args, **kwargs).arguments
     except TypeError:  # too many, or one twice: Python says which
@@ -203,7 +209,7 @@ def declared(
 def reward_factory(maker: T) -> T:
     """Mark a function or a class as one that makes a reward out of a recipe's `params`.
 
-    A recipe calls nothing of a user's when it is loaded, but for what is marked so.
+    Of a user's code, a recipe calls nothing but marked factories when it is loaded.
 
     >>> @reward_factory
     ... def shorter(than):

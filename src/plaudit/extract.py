@@ -1,4 +1,7 @@
-"""Text to the part of it that counts. Everything here takes time linear in the text."""
+"""A text in, and out comes the part of it that counts: tags, fences, JSON, an option letter, a box.
+
+Everything here takes time linear in the text.
+"""
 
 import json
 import re

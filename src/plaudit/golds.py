@@ -13,6 +13,7 @@ in a warning and in each score.
 import re
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from math import isnan
@@ -26,6 +27,8 @@ Gold = str | float | list[str] | None
 GOLD_KEYS = ("ground_truth", "solution", "answer", "expected_answer", "target", "gold")
 _DEEPEST = 8
 _MISSING = ("NAType", "NaTType")  # what pandas writes where there is nothing
+# What numpy, pandas, polars and torch, and Arrow, call short floats, and `struct`.
+_NARROW_FLOATS = {"float32": "f", "float": "f", "float16": "e", "halffloat": "e"}
 
 # What has more characters is not an expression but a worked solution.
 _LONGEST = 1000
@@ -106,12 +109,46 @@ def holds_gold(value: Any) -> bool:
 
 
 def is_missing(value: object) -> bool:
-    """Whether a value is what pandas writes where there is nothing, other than None and NaN.
+    """Whether a value is the NA or NaT of pandas, which stand for a missing value.
 
     >>> is_missing(None)
     False
     """
     return type(value).__name__ in _MISSING
+
+
+def python_values(value: Any, method: str = "tolist") -> Any:
+    """What an array, a tensor, a Series or a scalar of numpy holds, as Python's lists and numbers.
+
+    A float of 32 or 16 bits becomes the number that was meant when it was written, 0.1, and not
+    what its bits are worth as a float of 64 bits, 0.10000000149011612.
+
+    method: what gives the values: `tolist` for numpy, pandas and torch, `to_pylist` for Arrow
+
+    >>> import numpy as np
+    >>> python_values(np.array([0.1, 3.0], np.float32)), python_values(np.float64(0.1))
+    ([0.1, 3.0], 0.1)
+    """
+    held = getattr(value, method)()
+    kind = getattr(value, "dtype" if hasattr(value, "dtype") else "type", "")  # `type` is Arrow's
+    code = _NARROW_FLOATS.get(str(kind).rpartition(".")[2].lower())
+    return held if code is None else _shortest(held, code)
+
+
+def _shortest(held: Any, code: str) -> Any:
+    """Each float as the shortest decimal that has the same bits in the format of this code."""
+    if isinstance(held, list):
+        return [_shortest(inner, code) for inner in held]
+    if not isinstance(held, float):
+        return held
+    from struct import pack  # few columns need it
+
+    for digits in range(1, 10):
+        short = float(f"{held:.{digits}g}")
+        with suppress(OverflowError):  # rounded up beyond the largest
+            if pack(code, short) == pack(code, held):
+                return short
+    return held
 
 
 def _unwrapped(value: Any) -> Any:
@@ -122,7 +159,7 @@ def _unwrapped(value: Any) -> Any:
         held = [value[key] for key in GOLD_KEYS if key in value]
         return next((one for one in held if one is not None), None) if held else value
     if hasattr(value, "tolist"):  # numpy's scalars and arrays, and tensors
-        return value.tolist()
+        return python_values(value)
     if isinstance(value, list | tuple) and len(value) <= 1:
         return _only(value)
     return None if is_missing(value) else value
@@ -174,9 +211,9 @@ def _plain_gold(value: Any, label: str) -> Gold:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has a form for, of what it does not know."""
+    """A value that `json` cannot write, as one that it can."""
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return python_values(value)
     raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 

@@ -1,12 +1,13 @@
-"""What a row says of its image -> the image, or its size. No other module opens images.
+"""An entry of an image column in, and out comes the image or its size; no other module opens one.
 
     "images/kite.png", ["images/kite.png"]              a path, or a list that starts with one
     [640, 480]                                          the size: nothing is opened
     an image of Pillow                                  its size is known: nothing is opened
     "data:image/png;base64,iVBORw0KGgo…", b"\\x89PNG…"   the bytes of the file
 
-Who writes a table, or asks a server, names the files. So only regular files are opened, only as one
-of FORMATS, and only up to BYTES and PIXELS. `only_below` allows no others than those in a folder.
+The files are named by whoever writes a table or asks a server, who may not be trusted. So only
+regular files are opened, only as one of FORMATS, and only up to BYTES and PIXELS; inside
+`only_below`, only those in a folder.
 """
 
 import io
@@ -55,7 +56,7 @@ def only_below(*folders: str | PathLike[str]) -> Iterator[None]:
 
 
 def source_of(entry: Any) -> Source | None:
-    """What an entry of a column names: of a list of images the first; None where it is empty.
+    """The image that an entry of a column names, of a list the first; None where it is empty.
 
     >>> source_of(["kite.png", "tail.png"]), source_of([640, 480]), source_of([])
     ('kite.png', (640, 480), None)
@@ -112,7 +113,7 @@ def name_of(source: Source) -> str:
 
 
 def size_of(source: Source) -> Size:
-    """The width and height of an image, of which only the header is read.
+    """The width and height of an image; only the header of its file is read.
 
     >>> size_of((640, 480))
     (640, 480)
@@ -199,7 +200,7 @@ def _decoded(uri: str) -> bytes:
 
 
 def _regular(path: str) -> BinaryIO:
-    """A file that can be read without waiting for anybody; to open others can do harm itself."""
+    """The opened file. Others than regular ones are not even opened: that may block, or do harm."""
     _check(Path(path).stat())
     # Between the two looks it may have become a pipe, which must not block.
     file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Repetition: how many of the n-grams of a sequence occurred before."""
+"""A sequence of tokens in, and out comes the share of its n-grams that repeat another."""
 
 from array import array
 from collections import defaultdict
@@ -17,6 +17,8 @@ _FEW = 512
 
 def repeated_share(tokens: Sequence[Hashable], size: int) -> float:
     """The share of n-grams that repeat another: 1 - unique / all; 0.0 where there is none.
+
+    size: how many tokens an n-gram has, 1 or more
 
     >>> repeated_share("to be or not to be".split(), 2)
     0.19999999999999996

@@ -1,4 +1,4 @@
-"""What the processes that plaudit starts share: how many, how they start, and when they end.
+"""How many processes plaudit starts, how they are started, and when they end.
 
 They are started by exec, so they never see the caller's `__main__`, threads or CUDA.
 """

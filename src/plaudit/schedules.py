@@ -1,4 +1,4 @@
-"""Curves over the length of a completion."""
+"""The length of a completion in, and out comes a value on a curve."""
 
 from math import cos, pi
 
@@ -18,7 +18,9 @@ def cosine(length: float, period: float, start: float, end: float) -> float:
 
 
 def soft_overlong(length: float, longest: float, margin: float) -> float:
-    """0 up to `longest - margin`, then down to -1 at `longest`, and -1 beyond.
+    """0 up to `longest - margin`, then falling to -1 at `longest`, and -1 beyond.
+
+    length, longest, margin: all in the same unit, such as tokens
 
     >>> [soft_overlong(length, longest=100, margin=20) for length in (80, 90, 100, 101)]
     [0.0, -0.5, -1.0, -1.0]

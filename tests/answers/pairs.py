@@ -90,6 +90,8 @@ NUMBERS = r"""
 ! \sqrt{2} | \sqrt{3}
 ! 7^{20} | 79792266297612000
 ! 4 | 2^3
+= 7.5 | 3\frac52
+= 7.5 | 3\frac{5}{2}
 """
 
 ROUNDING = r"""
@@ -298,6 +300,9 @@ EXPRESSIONS = r"""
 ! e^{2x} | e^{x^2}
 ! 3x | 3x^2
 ! 2x+3 | 2x+3y
+= \sup_n a_n | \sup_{n} a_n
+! \sup_n a_n | \sup_n b_n
+! \max_k x_k | \max_k y_k
 """
 
 CONSTANTS = r"""
@@ -1007,6 +1012,8 @@ TIMES_UNITS_TUPLES_LISTS = r"""
 ! \{1,2,3\} | \{1,2\}
 ! 2\pm\sqrt3 | 2+\sqrt3
 ! (1,1), (2,4) | (1,1)
+! 4:31:15 p.m. | 4:30:75 p.m.
+= 4:30:15 p.m. | 16:30:15
 """
 
 TABLES = {name: table for name, table in dict(globals()).items() if name.isupper()}

@@ -17,6 +17,7 @@ from plaudit.answers import read
         ("1010_2", "base", "1010 in base 2"),
         ("2:1", "ratio", "2:1"),
         ("4:30 p.m.", "time", "16:30"),
+        ("4:30:15 p.m.", "time", "16:30:15"),
         ("x^2+1", "expression", "x^2 + 1"),
         ("y=2x", "equation", "y = 2*x"),
         ("x=5", "number", "x = 5"),
@@ -41,3 +42,24 @@ def test_the_kind_may_be_said() -> None:
     assert read("not a formula at all", kind="number").canonical == ""
     with pytest.raises(ValueError, match="kind must be one of"):
         read("4", kind="numbr")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("(xy)^2", "xy^2"),
+        ("(-x)^2", "-x^2"),
+        ("(x^2)^3", "x^{2^3}"),
+        ("2^{xy}", "2^x y"),
+        ("x^{1/2}", "x^1/2"),
+        (r"(1/2)^x", "1/2^x"),
+        (r"\sqrt[3]{a+b}", r"a+\sqrt[3]{b}"),
+        (r"\frac{a}{bc}", r"\frac{a}{b}c"),
+        (r"\frac{a}{\frac{b}{c}}", r"\frac{\frac{a}{b}}{c}"),
+        (r"\frac{1}{2}x", r"\frac{1}{2x}"),
+        ("a-(b-c)", "a-b-c"),
+        (r"(x+1)\%", r"x+1\%"),
+    ],
+)
+def test_what_says_something_else_has_another_canonical_text(one: str, other: str) -> None:
+    assert read(one).canonical != read(other).canonical

@@ -37,8 +37,18 @@ BOMBS = [
     "$" * LONG,
     "|" * LONG,
     "'" * LONG,
+    "A" + "," * LONG + "x",
+    r"2\frac{" * 20 + "x" + "}{3}" * 20,
+    "+".join([r"\sqrt[3]{2^{49999}+1}"] * 3),
+    r"\lcm(" + ",".join(f"{n}^{{20000}}" for n in (2, 3, 5, 7, 11, 13, 17, 19)) + ")",
+    r"5\text{ mm}^{-99999999}",
+    r"5\text{ m}^{-}",
+    "May " + "9" * 5000,
+    "binom(5)",
+    r"\begin{array}{cc 1 \end{array}",
 ]
 GOLDS = ["4", r"\sqrt{2}", "x^2+1", "(1,2)", "1,2", "x<5", "y=2x+1", r"k\pi", "a word", "C"]
+GOLDS += ["May 5, 1999", "5 m"]
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
@@ -49,6 +59,23 @@ def test_a_bomb_does_not_go_off(bomb: str) -> None:
                 verdict = judge_answer(text, [other])
                 assert not verdict.right
                 assert verdict.outcome is not Outcome.ERROR, verdict.why
+
+
+@pytest.mark.parametrize(
+    ("bomb", "gold"),
+    [
+        (r"\sum_{k=1}^{2000}\binom{100000}{50000}", "4"),
+        (",".join(rf"\binom{{100000}}{{{50000 - n}}}" for n in range(60)), "4"),
+        (r"\sum_{k=1}^{300}(\sin(kx)+\cos(kx)+\sin(kx)\cos(kx))+\frac{1}{x-x}", r"\sin x"),
+        (r"\text{" * 1000 + "x" + "}" * 1000, "4"),
+        (r"\{x|" * 300 + "x>1" + r"\}" * 300, "4"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_what_would_take_minutes_is_a_limit(bomb: str, gold: str) -> None:
+    """Each of these takes up to a second until it is refused, so it is tried once."""
+    verdict = judge_answer(f"<answer>{bomb}</answer>", [gold])
+    assert verdict.outcome is Outcome.LIMIT, verdict.why
 
 
 @pytest.mark.parametrize(
@@ -67,6 +94,8 @@ def test_a_bomb_does_not_go_off(bomb: str) -> None:
         "\n" * 1_000_000,
         ". " * 500_000 + "A:",
         "*" * 1_000_000,
+        "The answer is " + "a. A " * 100_000,
+        "The answer is $" + "5! " * 200_000,
     ],
     ids=lambda text: repr(text[:12]),
 )

@@ -72,6 +72,9 @@ def test_golds_may_be_numbers_and_alternatives() -> None:
     assert answer_reward(texts, [42, 0.25, ["7", 8]]) == [1.0, 1.0, 1.0]
 
 
+SERVER = {"url": "http://localhost/v1", "model": "m"}
+
+
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
@@ -84,6 +87,12 @@ def test_golds_may_be_numbers_and_alternatives() -> None:
         ({"tolerance": 1.5}, "tolerance must be from 0 to below 1"),
         ({"grader": {"model": "m"}}, "grader needs url and model"),
         ({"grader": {"url": "localhost", "model": "m"}}, "url must start with http"),
+        ({"tolerance": "0.1"}, "tolerance must be from 0 to below 1, such as 0.01, got '0.1'"),
+        ({"rounding": "false"}, "rounding must be true or false, got 'false'"),
+        ({"grader": "http://localhost"}, "grader must be a table with url and model"),
+        ({"grader": {"url": 5, "model": "m"}}, "url must be text, got 5"),
+        ({"grader": {**SERVER, "calls": 2.5}}, "calls must be a whole number, got 2.5"),
+        ({"grader": {**SERVER, "deadline": "60"}}, "deadline must be a number, got '60'"),
     ],
 )
 def test_a_wrong_call_says_what_to_do(wrong: dict, message: str) -> None:
@@ -136,6 +145,19 @@ def test_exact_match_and_f1() -> None:
     assert f1_reward(["x"], [None]) == [None]
 
 
+def test_a_gold_without_a_word_is_not_no_answer() -> None:
+    """Without its article and its punctuation, nothing is left of these golds."""
+    for gold in ("A", "The", "?", "+"):
+        texts = [gold, "", "!!!", "an"]
+        for reward in (exact_match_reward, f1_reward, mention_reward):
+            assert reward(texts, [gold] * 4) == [1.0, 0.0, 0.0, 0.0]
+
+
+def test_a_separator_is_text() -> None:
+    with pytest.raises(ValueError, match="separator must be a text such as"):
+        mention_reward(["Paris"], ["Paris"], separator="")
+
+
 def test_a_mention_is_enough_but_not_in_a_list() -> None:
     texts = ["I think it is Paris.", "Rome, Oslo, Paris, Bern, Lima", "London", ""]
     scores = mention_reward.scores(texts, ["Paris"] * 4)
@@ -161,6 +183,8 @@ class Gullible(BaseHTTPRequestHandler):
         reply = json.dumps({"choices": [{"message": {"role": "assistant", "content": said}}]})
         with suppress(BrokenPipeError):  # who asked may be gone
             self.send_response(status)
+            if "cut off" in answer:
+                self.send_header("Content-Length", str(2 * len(reply)))
             self.end_headers()
             self.wfile.write(reply.encode())
 
@@ -234,7 +258,10 @@ def test_phrases_do_not_move_it(server, grader: Grader, attack: str) -> None:
     assert server.asked == []
 
 
-@pytest.mark.parametrize("answer", ["a chatty remainder that talks", "a broken remainder of it"])
+@pytest.mark.parametrize(
+    "answer",
+    ["a chatty remainder that talks", "a broken remainder of it", "a remainder that is cut off"],
+)
 def test_a_failed_call_leaves_the_row_undecided_and_is_counted(grader: Grader, answer: str) -> None:
     told: dict[str, float] = {}
     answer_reward(boxed(answer, SAME), [LONG_GOLD] * 2, grader=grader, log_metric=told.__setitem__)

@@ -176,6 +176,10 @@ def test_parameters_that_make_no_sense(make, message):
         make()
 
 
+def test_a_whole_number_may_come_as_a_float():
+    assert trl.get_repetition_penalty_reward(2.0)([[5, 5, 5, 5, 5]]) == [-0.75]
+
+
 @pytest.mark.parametrize(
     ("reward", "name"),
     [

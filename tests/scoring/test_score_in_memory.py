@@ -199,3 +199,10 @@ def test_a_scored_folder_is_one_table_to_pandas(tmp_path, rows, recipe):
     assert (
         folder["total"].tolist() == plaudit.score(pd.DataFrame(rows * 60), recipe)["total"].tolist()
     )
+
+
+def test_a_gold_in_a_column_of_short_floats_is_the_number_that_was_meant():
+    golds = np.array([0.1, 3.7], np.float32)
+    columns = {"completion": [r"\boxed{0.1}", r"\boxed{3.7}"], "solution": golds}
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns), columns):
+        assert list(plaudit.score(table, "math")["total"]) in ([1.0, 1.0], [pa.scalar(1.0)] * 2)

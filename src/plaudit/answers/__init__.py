@@ -1,12 +1,13 @@
-r"""Text to a reading, and two readings to a verdict of plaudit's own.
+r"""A completion and its golds in, and out comes a verdict of plaudit's own; of a text, its reading.
 
     from plaudit.answers import judge_answer, read
 
     judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).why
     read("k < -5").kind   # interval
 
-Everything here is decided by rules, in this process, in time linear in the text; what no rule can
-tell is `undecided`, and where a computer algebra system may know, the verdict says `symbolic`.
+Everything is decided by rules, in this process. A text is read in time linear in its length, and
+what would take long to compute is refused. What no rule can tell is `undecided`; where a computer
+algebra system may know, the verdict says `symbolic`.
 """
 
 from plaudit.answers._final import Final, final_answer

@@ -14,7 +14,12 @@ _LETTER = re.compile(
     r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;?!-]|\(|only$|because\b|since\b)"
 )
 _LETTER_ALONE = re.compile(r"^[(\[]?\s*+([A-Z])\s*+[)\]]\s*+(\S.*)?$", re.DOTALL)
-_SEVERAL = re.compile(r"^\W*([A-J])\W*(?:,|and|or|&|/|;|\s)+\W*([A-J])\b(?!\w)")
+# Two letters, with "and" or "or" between them, or at least one of , & / ; and space. Possessive, so
+# that a long row of commas is read once.
+_SEVERAL = re.compile(
+    r"^\W*+([A-J])(?:\W*+(?:and|or)(?:[,&/;\s]*+(?:and|or))*+|(?=[^\w,&/;\s]*+[,&/;\s]))\W*+"
+    r"([A-J])\b(?!\w)"
+)
 _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)
 
 

@@ -42,8 +42,10 @@ def _binomial(parser: Parser) -> Node:
 
 def _binomial_call(parser: Parser) -> Node:
     parser.expect("(")
-    upper, lower = parser.items(")")
-    return Node("binom", (upper, lower))
+    numbers = parser.items(")")
+    if len(numbers) != 2:
+        raise CannotReadError("a binomial takes two numbers")
+    return Node("binom", tuple(numbers))
 
 
 def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:

@@ -1,8 +1,10 @@
-r"""Two trees to an outcome: what the gold is decides how the answer is read.
+r"""The trees of a gold and an answer in, and out comes whether they are equal, and by which rule.
 
-Each kind has its own comparer; this module only finds the one that is asked.
+What the gold is decides how the answer is read. Each kind has a module that compares it; this one
+only finds the module to ask.
 """
 
+from plaudit.answers._budget import limited_steps
 from plaudit.answers._conditions import Given
 from plaudit.answers._congruences import same_congruence
 from plaudit.answers._equations import either_equation, is_identity, same_equation
@@ -37,6 +39,7 @@ from plaudit.answers._solved import unsolved
 from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
 from plaudit.answers._vectors import unit_vector
 
+_MOST_STEPS = 250_000  # of all values together: seconds; most comparisons take some hundreds
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
@@ -44,7 +47,8 @@ _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "
 def compare(gold: Node, answer: Node, rules: Rules, given: Given | None = None) -> Found:
     """Whether an answer is right by a gold."""
     try:
-        return _Comparison(rules, given or Given()).compare(gold, answer)
+        with limited_steps(_MOST_STEPS):
+            return _Comparison(rules, given or Given()).compare(gold, answer)
     except UndefinedError as error:
         return Found(Outcome.UNDECIDED, f"no value: {error}")
 

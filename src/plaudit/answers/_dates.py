@@ -30,17 +30,18 @@ _PARTS_OF_THE_DAY = (
 _ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
 _NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
 _WORDS = re.compile(r"[a-z]++|\d++")
+_LONGEST_PART = 12  # letters or digits of a month, a day or a year
 
 
 class Clock(NamedTuple):
-    """A time of day in seconds; `half` says whether the half of the day was said."""
+    """A time of day in seconds; `half` is whether it is known to be before or after noon."""
 
     seconds: int
     half: bool
 
 
 class Date(NamedTuple):
-    """A date; what was not said is 0. A year before Christ is negative."""
+    """A date; what the text leaves out is 0, or -1 for the weekday. Years BC are negative."""
 
     year: int
     month: int
@@ -80,17 +81,18 @@ def read_clock(text: str) -> Clock | None:
     if found is None or (found["minute"] is None and found["half"] is None):
         return None
     hour, minute = int(found["hour"]), int(found["minute"] or 0)
+    second = int(found["second"] or 0)
     half = re.sub(
         r"[^apm]", "", (found["half"] or "").lower().replace("o'clock", "").replace("oclock", "")
     )
-    if hour > 24 or minute > 59 or (half and not 1 <= hour <= 12):
+    if hour > 24 or minute > 59 or second > 59 or (half and not 1 <= hour <= 12):
         return None
     if found["half"] and found["half"].lower()[0] == "h" and not found["minute"]:
         return None
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
     said = bool(half) or hour > 12 or hour == 0 or found["hour"][0] == "0"
-    return Clock((hour % 24 * 60 + minute) * 60 + int(found["second"] or 0), said)
+    return Clock((hour % 24 * 60 + minute) * 60 + second, said)
 
 
 def _spoken_clock(text: str) -> Clock | None:
@@ -158,7 +160,9 @@ def read_date(text: str) -> Date | None:
     lowered = re.sub(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])", r"\1\2", lowered)
     lowered = lowered.replace("a.d.", "ad").replace("b.c.e.", "bc").replace("c.e.", "ad")
     parts = _WORDS.findall(lowered)
-    if not parts or len(parts) > 7 or not re.fullmatch(r"[\w\s,.'-]*+", lowered):
+    if not parts or len(parts) > 7 or max(map(len, parts)) > _LONGEST_PART:
+        return None
+    if not re.fullmatch(r"[\w\s,.'-]*+", lowered):
         return None
     return _from_words(parts)
 

@@ -137,7 +137,7 @@ def _rank(rows: list[list[Any]], mp: Any) -> int:
 
 
 def integer_letter(nodes: list[Node], said: frozenset[str]) -> str | None:
-    r"""The letter of a family that runs over all integers: said to be, or the k of k\pi."""
+    r"""The one letter that runs over all integers: the text says so, or it is the k of k\pi."""
     names = frozenset().union(*(letters(node) for node in nodes))
     if len(names) != 1:
         return None

@@ -3,7 +3,7 @@ r"""Functions and their arguments: `\sin^2 2x`, `\log_2 8`, `\gcd(12, 18)`."""
 from typing import TYPE_CHECKING
 
 from plaudit.answers._build import negative, times
-from plaudit.answers._tree import CannotReadError, Node, number, symbol
+from plaudit.answers._tree import CannotReadError, Node, number
 from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
 
 if TYPE_CHECKING:
@@ -30,8 +30,8 @@ def read_call(parser: "Parser", name: str) -> Node:
     args = _arguments(parser, name)
     if function == "log" and base is not None:
         call = Node("call", (*args, base), "log")
-    elif base is not None:
-        return symbol(f"{function}_{base.val}")
+    elif base is not None:  # \sup_n a_n: a function that is known by its name alone, as f(x) is
+        call = Node("app", (*args, base), f"{function}_")
     else:
         call = Node("call", tuple(args), function)
     return _raised_call(call, exponent)

@@ -37,7 +37,9 @@ _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
 
 
 def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
-    r"""The tree of an undressed answer, and what was said beside it.
+    r"""The tree of an answer in plain LaTeX, and what stands beside it, such as its conditions.
+
+    decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
 
     >>> read_tree(r"x = 5")[0].op, read_tree(r"1 \text{ or } 2")[0].op, read_tree("(1,2)")[0].op
     ('rel', 'list', 'tuple')

@@ -1,4 +1,4 @@
-"""Prose to what it still claims: what was taken back is cut off, and hedges are counted."""
+"""Prose in, and out comes what it still claims at its end, and whether it hedges."""
 
 import re
 

@@ -1,4 +1,4 @@
-r"""A completion and a gold to a verdict: the final answer is found, both are read, and compared."""
+r"""A completion and its golds in, and out comes a verdict: find the final answer, read, compare."""
 
 import re
 from collections import Counter
@@ -17,8 +17,8 @@ from plaudit.answers._dates import (
     same_date,
     says_time,
 )
-from plaudit.answers._dress import undressed
 from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._formatting import without_formatting
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._rules import SAME, Found, Outcome, Rules, different, equal
@@ -54,7 +54,11 @@ class Tree(NamedTuple):
 
 
 def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
-    r"""The verdict on a completion; each of the golds is right.
+    r"""The verdict on a completion, by the gold that suits it best.
+
+    completion: the whole text; its final answer is found by `final_answer`
+    golds: the golds as text, each of which is right; blank ones are left out
+    rules: the settings of the comparison. Default: those of `Rules()`
 
     >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).outcome
     <Outcome.EQUAL: 'equal'>
@@ -85,7 +89,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     try:
         kind, found = _judged(final, gold, rules)
     except TooLargeError as error:
-        same = undressed(final.text) == undressed(gold)
+        same = without_formatting(final.text) == without_formatting(gold)
         kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
     except Exception as error:  # a fault of plaudit's costs one row, never the run
         kind, found = "", Found(Outcome.ERROR, f"{type(error).__name__}: {error}"[:200])
@@ -121,7 +125,7 @@ def _signs(text: str) -> Counter[str]:
 
 
 def _shown(text: str, kind: str, decimal_comma: bool) -> str:
-    """How a side was read, where that is worth a word: nothing where it stands as it is read."""
+    """How a side was read, for a person; "" where that is just as it stands."""
     if kind in ("", "choice", "text", "time"):
         return ""
     try:
@@ -184,9 +188,11 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
     if len(text) > LONGEST_ANSWER * 5:
         raise TooLargeError("a text that is too long")
     try:
-        return Tree(*read_tree(undressed(text), decimal_comma))
+        return Tree(*read_tree(without_formatting(text), decimal_comma))
     except CannotReadError:
         return None
+    except RecursionError:
+        raise TooLargeError("nested too deep") from None
 
 
 def _choice_gold(gold: str, rules: Rules) -> str | None:
@@ -196,7 +202,7 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
             return _option(gold, rules)
         return letter
     if rules.kind is None:
-        found = _CHOICE_GOLD.fullmatch(undressed(gold).replace("\\text", "").strip("{} "))
+        found = _CHOICE_GOLD.fullmatch(without_formatting(gold).replace("\\text", "").strip("{} "))
         return found[1] if found else None
     return None
 
@@ -229,7 +235,7 @@ def _clock(answer: str, gold: str, rules: Rules) -> Found | None:
     by_question = rules.kind == "time" or says_time(gold, rules.question)
     if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
         return None
-    mine, yours = read_clock(undressed(gold)), read_clock(undressed(answer))
+    mine, yours = read_clock(without_formatting(gold)), read_clock(without_formatting(answer))
     if mine is None:
         mine = _raw_clock(gold)
     if mine is None:

@@ -42,7 +42,7 @@ def _signed(node: Node, upper: bool) -> Node:
 
 
 def elements(node: Node) -> list[Node] | None:
-    """The elements of what is a list, a set, or a value with plus-minus; None of anything else."""
+    """The elements of a list, a set or a value with plus-minus; None where it is anything else."""
     if node.op == "rel" and node.val == ("=",) and node.args[0].op in NAME_OPS:
         inner = elements(node.args[1])
         if inner is not None and "pm" in ops(node.args[1]):

@@ -35,7 +35,7 @@ def read_environment(
     if end < 0:
         raise CannotReadError("an environment that does not end")
     if name == "array" and part[after].text == "{":
-        after = next(p for p in range(after, end) if part[p].text == "}") + 1
+        _, after = _name(part[:end], after)  # which columns it has, {cc}
     matrix = _matrix(part[after:end], read)
     _, rest = _name(part, end + 1)
     before = part[:start]

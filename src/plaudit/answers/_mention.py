@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from plaudit.answers._dates import MONTHS
 from plaudit.answers._hedges import is_hedged, still_claimed
+from plaudit.answers._overlap import same_normal_text
 from plaudit.answers._rules import Found, Outcome, different, equal
 from plaudit.answers._vocabulary import NUMBER_WORDS
 
@@ -38,13 +39,8 @@ _WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
-_ORDINALS = {
-    word: str(place)
-    for place, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(),
-        1,
-    )
-}
+_TO_TWELVE = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_ORDINALS = {word: str(place) for place, word in enumerate(_TO_TWELVE.split(), 1)}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
 _MONTH_NAMES = {name: f"month{place}" for name, place in MONTHS.items() if name != "mar"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
@@ -76,7 +72,7 @@ _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
 
 
 def mentioned(answer: str, golds: Sequence[str]) -> Found:
-    """Whether an answer names one of the golds.
+    """Whether an answer in prose names one of the golds; 20,000 characters of it are read.
 
     >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).outcome
     <Outcome.EQUAL: 'equal'>
@@ -86,6 +82,9 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
     <Outcome.SEVERAL: 'several'>
     """
     answer = still_claimed(answer[:_LONGEST])
+    # A gold without a word, such as "A" or "+", can only be the whole answer.
+    if any(not gold_forms(gold) and same_normal_text(answer, gold) for gold in golds):
+        return equal("the text of the gold")
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
     places = _Places(words)
@@ -136,7 +135,7 @@ def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bo
 
 
 def _is_list_of_names(answer: str, known: set[str]) -> bool:
-    """Whether an answer is three to six names and no prose, of which two have no gold's words."""
+    """Whether an answer is three to six names, no prose, and two of them share no gold's word."""
     parts = [words for part in _LISTED.split(answer) if (words := words_said(part))]
     is_list = MOST_LISTED <= len(parts) <= 2 * MOST_LISTED and not _is_prose(answer)
     if not is_list or max(map(len, parts)) > LONGEST_NAME:
@@ -319,7 +318,7 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
     """A person's name without its middle, or with initials."""
     parts = [part for part in gold.replace(".", ". ").split() if part.lower() not in _ARTICLES]
     capitals = all(part[:1].isupper() for part in parts)
-    if not capitals or len(words) != len(parts) or any(map(str.isdigit, words)):
+    if not words or not capitals or len(words) != len(parts) or any(map(str.isdigit, words)):
         return
     if words[0] in _TITLES and len(words) > 2:
         yield Form(tuple(words[1:]))

@@ -36,6 +36,12 @@ class Parser(TokenStream):
 
     commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
 
+    def __init__(self, tokens: list[Token]) -> None:
+        super().__init__(tokens)
+        # By where they start, the fractions that `_mixed` has read, and where they end. Reading
+        # them again would take time exponential in how deep they are nested.
+        self.fractions: dict[int, tuple[Node, int]] = {}
+
     # -- sums and products
 
     def expression(self) -> Node:
@@ -116,6 +122,7 @@ class Parser(TokenStream):
         part: Node | None = None
         if self.accept(r"\frac"):
             part = Node("div", (self.argument(), self.argument()))
+            self.fractions[start] = part, self.at
         elif self.peek().kind == "num" and self.peek().spaced and self.peek(1).text == "/":
             top, bottom = self.next(), self.peek(1)
             self.at += 2
@@ -238,6 +245,9 @@ class Parser(TokenStream):
         return inner
 
     def primary(self) -> Node:
+        if self.at in self.fractions:
+            known, self.at = self.fractions[self.at]
+            return known
         self.deeper()
         found = self._primary(self.next())
         self.depth -= 1

@@ -9,13 +9,14 @@ from fractions import Fraction
 from math import gcd, lcm
 from typing import Any
 
+from plaudit.answers._budget import spend
 from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
 Value = Any  # an mpmath number, which has no types of its own
 HUGE = 10**8
 MOST_TERMS = 300
-MOST_STEPS = 20_000
+MOST_STEPS = 20_000  # of one value
 
 
 class UndefinedError(Exception):
@@ -48,10 +49,14 @@ def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
     >>> value_at(read_tree(r"\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
     mpf('2.0')
     """
+    spend(1)  # raises at once where nothing is left
+    evaluation = _Evaluation(mp, point)
     try:
-        value = _Evaluation(mp, point).value(node)
+        value = evaluation.value(node)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError, AttributeError) as error:
         raise UndefinedError(str(error)) from error
+    finally:
+        spend(evaluation.steps)
     if mp.isnan(value):
         raise UndefinedError("no number")
     return value

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from plaudit.answers._choices import read_choice
 from plaudit.answers._dates import read_clock, read_date, says_time
-from plaudit.answers._dress import undressed
+from plaudit.answers._formatting import without_formatting
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._kinds import check_kind, kind_of
 from plaudit.answers._shown import shown
@@ -18,9 +18,9 @@ class Reading:
 
     kind: number, percent, quantity, angle, base, ratio, time, expression, equation, interval, list,
         tuple, matrix, choice or text
-    value: the text without its dress
-    canonical: the same for texts that are written otherwise and say the same, as far as reading
-        alone can tell: `\\frac{2}{4}` and `0.5` are both 1/2
+    value: the text without what only changes how it looks, such as `$…$` and `\\left`
+    canonical: one text for everything that says the same, as far as reading alone can tell:
+        `\\frac{2}{4}` and `0.5` are both "1/2"
 
     >>> read("0.5").canonical
     '1/2'
@@ -42,21 +42,22 @@ def read(text: str, kind: str | None = None) -> Reading:
     'rhombus'
     """
     check_kind(kind)
-    value = undressed(text)
+    value = without_formatting(text)
     if kind == "choice":
         return Reading("choice", value, read_choice(text) or "")
     if kind != "text" and (kind == "time" or says_time(text)):
         clock = read_clock(text)
         if clock is not None:
-            minutes = clock.seconds // 60
-            return Reading("time", value, f"{minutes // 60:02}:{minutes % 60:02}")
+            minutes, second = divmod(clock.seconds, 60)
+            seconds = f":{second:02}" if second else ""
+            return Reading("time", value, f"{minutes // 60:02}:{minutes % 60:02}{seconds}")
     if kind in (None, "text") and (date := read_date(text)) is not None:
         return Reading("text", value, "-".join(str(part) for part in date[:3] if part) or value)
     if kind != "text":
         try:
             tree, _ = read_tree(value, kind == "number")
             return Reading(kind or kind_of(tree), value, shown(tree))
-        except (CannotReadError, TooLargeError):
+        except (CannotReadError, TooLargeError, RecursionError):
             if kind is not None:
                 return Reading(kind, value, "")
     return Reading("text", value, " ".join(words_of(text)))

@@ -1,8 +1,10 @@
-"""What follows an answer to whether it takes the answer back: "Hold on, that is wrong"."""
+"""The text after an answer in, and out comes whether it takes the answer back: "Hold on, …"."""
 
 import re
 
 _SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
+# Before a full stop that ends no sentence. `sentence_end` looks at six characters for it.
+_ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$")
 _TAKEN_BACK = re.compile(
     r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
     r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
@@ -118,10 +120,12 @@ def sentence_end(text: str, start: int) -> int:
         if closing > 0:
             return closing + 2
     found = _SENTENCE_END.search(text, start)
-    while found and found[0] == "!" and text.count("$", start, found.start()) % 2:
+    dollars, counted = 0, start
+    while found and found[0] == "!":
+        dollars, counted = dollars + text.count("$", counted, found.start()), found.start()
+        if dollars % 2 == 0:
+            break
         found = _SENTENCE_END.search(text, found.end())  # a factorial
-    while found and re.search(
-        r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$", text[start : found.start()]
-    ):
+    while found and _ABBREVIATION.search(text[max(start, found.start() - 6) : found.start()]):
         found = _SENTENCE_END.search(text, found.end())
     return found.start() if found else len(text)

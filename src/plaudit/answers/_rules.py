@@ -1,4 +1,4 @@
-"""What a comparison is told beside the two answers, and what comes of it."""
+"""The settings of a comparison, and its result."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,12 +29,12 @@ class Outcome(StrEnum):
 class Rules:
     """The settings of a comparison.
 
-    rounding: whether an exact value and its correct rounding are equal
-    tolerance: the relative difference that is still equal; None: none
-    unsolved: whether a calculation that nobody carried out is an answer
-    kind: what the dataset says that the gold is; None: read it from the gold
-    choices: the texts of the options of a multiple-choice question
-    question: the question, for what only it says
+    rounding: whether a correct rounding to three digits or more is equal to the exact value
+    tolerance: how far a number may be off, as a share of the gold, such as 0.01; None: not at all
+    unsolved: whether a calculation without its result, such as 2+2, is an answer
+    kind: what the gold is, one of KINDS, where the dataset says so; None: it is read from the gold
+    choices: the texts of the options of a multiple-choice question, A first
+    question: the question, for what only it says, such as the order of coordinates
 
     >>> Rules(rounding=False).tolerance is None
     True
@@ -77,7 +77,7 @@ SAME = equal("the same text")
 
 
 def deciding(found: list[Found]) -> Found:
-    """Of results of which one at least is equal, the equal one that had something to decide.
+    """The first equal result that was decided by more than the text; at least one must be equal.
 
     >>> deciding([SAME, equal("exact values"), SAME]).how
     'exact values'

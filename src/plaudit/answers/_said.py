@@ -45,7 +45,7 @@ _MINUS = ("negative ", "minus ")
 
 
 def left_out_of_reals(text: str) -> str | None:
-    """What is left out of "all real numbers except 1 and 2"; None where the text is no such.
+    """What "all real numbers except 1 and 2" leaves out; None where the text says something else.
 
     >>> left_out_of_reals("all real numbers except 1")
     '1'
@@ -55,7 +55,7 @@ def left_out_of_reals(text: str) -> str | None:
 
 
 def said_in_words(text: str) -> Node | None:
-    """What a text in words stands for; None where it is no such text.
+    """The formula that a text in words stands for; None where it stands for none.
 
     >>> said_in_words("No solution.").op, said_in_words("x+1")
     ('empty', None)

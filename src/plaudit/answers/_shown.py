@@ -1,19 +1,19 @@
 """A tree as text that a person can read: one text for what is exactly the same."""
 
+from plaudit.answers._budget import limited_steps
 from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
 _LONGEST = 200
-_SIGNS = {
-    "mul": "*",
-    "div": "/",
-    "pow": "^",
-    "ratio": ":",
-    "cup": " ∪ ",
-    "cap": " ∩ ",
-}
-_SIGNS |= {"setminus": " \\ ", "list": ", "}
+_MOST_STEPS = 100_000  # of all numbers in it together
+_SIGNS = {"mul": "*", "ratio": ":", "cup": " ∪ ", "cap": " ∩ ", "setminus": " \\ ", "list": ", "}
 _RELATIONS = {r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\approx": "≈", r"\in": "∈"}
+_SETS = frozenset(["cup", "cap", "setminus"])
+# What needs brackets around it to be a part of something that binds closer.
+_SUMS = frozenset(["add", "rel", "pm"])
+_PRODUCTS = _SUMS | {"mul", "div"}
+_UNCLOSED = _PRODUCTS | _SETS | {"neg", "pow", "pct", "deg", "unit", "ratio", "list"}
+_IN_EXPONENTS = _UNCLOSED - {"neg", "pow"}  # x^-1 and x^y^z can be read in one way alone
 _CONSTANTS = {"pi": "π", "e": "e", "i": "i", "inf": "∞"}
 
 
@@ -24,7 +24,8 @@ def shown(node: Node) -> str:
     >>> [shown(read_tree(text)[0]) for text in (r"\frac{2}{4}", r"x \le 4", r"\sqrt{2}x")]
     ['1/2', 'x ≤ 4', '√(2)*x']
     """
-    text = _text(node)
+    with limited_steps(_MOST_STEPS):
+        text = _text(node)
     return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
 
 
@@ -39,11 +40,12 @@ def _text(node: Node) -> str:
         case "const":
             return _CONSTANTS[node.val]
         case "neg":
-            return f"-{_grouped(node.args[0], parts[0])}"
+            return f"-{_grouped(node.args[0], parts[0], _SUMS)}"
         case "pct" | "deg":
-            return parts[0] + ("%" if node.op == "pct" else "°")
+            value = _grouped(node.args[0], parts[0], _SUMS)
+            return value + ("%" if node.op == "pct" else "°")
         case "unit":
-            return f"{parts[0]} {_unit(node)}".strip()
+            return f"{_grouped(node.args[0], parts[0], _SUMS)} {_unit(node)}".strip()
         case "tuple":
             return f"{node.val[0]}{', '.join(parts)}{node.val[-1]}"
         case "set":
@@ -54,8 +56,6 @@ def _text(node: Node) -> str:
             return ", ".join(parts)
         case "rel":
             return _relation(node, parts)
-        case "root":
-            return f"√({parts[0]})" if parts[1] == "2" else f"{parts[0]}^(1/{parts[1]})"
         case "base":
             return f"{node.val[0]} in base {node.val[1]}"
         case "empty":
@@ -66,8 +66,10 @@ def _text(node: Node) -> str:
             return parts[0]
         case "add":
             return _sum(node, parts)
-        case "mul" | "div" | "pow" | "ratio" | "cup" | "cap" | "setminus" | "list":
-            return _SIGNS[node.op].join(map(_grouped, node.args, parts))
+        case "root":
+            return _root(node, parts)
+        case "div" | "pow" | "mul" | "ratio" | "cup" | "cap" | "setminus" | "list":
+            return _operation(node, parts)
     return f"{node.val if isinstance(node.val, str) else node.op}({', '.join(parts)})"
 
 
@@ -83,8 +85,35 @@ def _number(node: Node) -> str | None:
     return str(value)
 
 
-def _grouped(node: Node, text: str) -> str:
-    return f"({text})" if node.op in ("add", "rel", "pm") else text
+def _root(node: Node, parts: list[str]) -> str:
+    if parts[1] == "2":
+        return f"√({parts[0]})"
+    value, degree = (_grouped(*side, _UNCLOSED) for side in zip(node.args, parts, strict=True))
+    return f"{value}^(1/{degree})"
+
+
+def _operation(node: Node, parts: list[str]) -> str:
+    """The parts with a sign between them, and brackets where it would be read otherwise."""
+    if node.op in ("div", "pow"):
+        left, right = node.args
+        before, after = (_UNCLOSED, _IN_EXPONENTS) if node.op == "pow" else (_SUMS, _PRODUCTS)
+        sign = "^" if node.op == "pow" else "/"
+        return f"{_grouped(left, parts[0], before)}{sign}{_grouped(right, parts[1], after)}"
+    open_ones = _SUMS | _SETS if node.op in _SETS else _SUMS
+    sides = zip(node.args, parts, strict=True)
+    return _SIGNS[node.op].join(_grouped(*side, open_ones) for side in sides)
+
+
+def _grouped(node: Node, text: str, open_ones: frozenset[str]) -> str:
+    """The text of a part, in brackets where its operation is one of these."""
+    while node.op == "group":
+        node = node.args[0]
+    op = node.op
+    if op == "root" and not text.startswith("√"):
+        op = "pow"
+    if text.strip("-").replace("/", "").isdigit():  # a number: 1/2, -3
+        op = "div" if "/" in text else "neg" if text[0] == "-" else "num"
+    return f"({text})" if op in open_ones else text
 
 
 def _sum(node: Node, parts: list[str]) -> str:

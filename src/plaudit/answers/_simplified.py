@@ -1,4 +1,4 @@
-"""A tree to a simpler one that says the same: brackets, names of points, units left off."""
+"""A tree in, and out comes a simpler one that says the same: no brackets, point names or units."""
 
 from plaudit.answers._tree import EMPTY, Node, letters, number, symbol
 
@@ -76,7 +76,7 @@ def without_unit(node: Node) -> Node:
 
 
 def terms(node: Node) -> list[Node] | None:
-    """The terms of a ratio; a number is a ratio to one. None of anything else."""
+    """The terms of a ratio; a number is a ratio to one. None where it is neither."""
     if node.op == "ratio":
         return list(node.args)
     if node.op in NO_NUMBER:

@@ -40,7 +40,7 @@ def words_of(text: str) -> list[str]:
 
 
 def same_words(gold: str, answer: str) -> bool:
-    """Whether two texts are the same, dress aside.
+    """Whether two texts have the same words; how they are formatted does not count.
 
     >>> same_words("the equator", "Equator."), same_words("Niger", "Nigeria")
     (True, False)

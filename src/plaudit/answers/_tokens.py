@@ -1,4 +1,4 @@
-r"""Undressed text to tokens: numbers, letters, commands, words, signs.
+r"""Plain LaTeX, as `_formatting` gives it, in, and out come its tokens.
 
 `2\pi r \text{ cm}` is num 2, cmd \pi, let r, word cm.
 """
@@ -51,7 +51,9 @@ _PREFIX = re.compile(r"(arcsin|arccos|arctan|sinh|cosh|tanh|sqrt|sin|cos|tan|cot
 
 
 def tokens(text: str, decimal_comma: bool = False) -> list[Token]:
-    r"""The tokens of undressed text.
+    r"""The tokens of a text in plain LaTeX.
+
+    decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
 
     >>> [(token.kind, token.text) for token in tokens(r"2\pi r \text{ cm}")]
     [('num', '2'), ('cmd', '\\pi'), ('let', 'r'), ('word', 'cm')]

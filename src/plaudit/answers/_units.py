@@ -243,10 +243,9 @@ class _UnitReader:
         texts = [token.text for token in self.tokens[at : at + 3]]
         if texts[:1] != ["^"]:
             return 1, 0
-        if texts[1:2] == ["-"] and texts[2].isdigit():
-            return -int(texts[2]), 3
-        if len(texts) > 1 and texts[1].isdigit() and len(texts[1]) < 3:
-            return int(texts[1]), 2
+        sign, digits = (-1, texts[2:]) if texts[1:2] == ["-"] else (1, texts[1:2])
+        if digits and digits[0].isdigit() and len(digits[0]) < 3:
+            return sign * int(digits[0]), 2 + (sign < 0)
         return 1, 0
 
     def _add(self, word: str, power: int, token: Token) -> bool:

@@ -7,13 +7,16 @@ from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, lcm, prod
 
+from plaudit.answers._budget import spend
 from plaudit.answers._tree import Node, TooLargeError, number, renamed
 
 MOST_BITS = 100_000  # of a power; some 30,000 digits
 MOST_FRACTION_BITS = 30_000
 LARGEST_FACTORIAL = 5_000
 MOST_TERMS = 2_000
-MOST_STEPS = 40_000
+MOST_STEPS = 40_000  # of some microseconds each; see `_work`
+# What takes time quadratic in the digits: how many bits, squared, are worth a step.
+_SLOW = {"root": 1_000_000, "binom": 500_000, "call": 1_000_000}
 
 
 def exact(node: Node) -> Fraction | None:
@@ -27,7 +30,12 @@ def exact(node: Node) -> Fraction | None:
     ...
     plaudit.answers._tree.TooLargeError: a power of more than 30,000 digits
     """
-    return _Exact().value(node)
+    spend(1)  # raises at once where nothing is left
+    evaluation = _Exact()
+    try:
+        return evaluation.value(node)
+    finally:
+        spend(evaluation.steps)
 
 
 class _Exact:
@@ -56,9 +64,12 @@ class _Exact:
                 return None
             known.append(one)
         if node.op == "call":
-            return _call(node.val, known)
-        _check_size(known)
-        return _RULES[node.op](known)
+            result = _call(node.val, known)
+        else:
+            _check_size(known)
+            result = _RULES[node.op](known)
+        self.steps += _work(node.op, known, result)
+        return result
 
     def _series(self, node: Node) -> Fraction | None:
         """A finite sum or product of numbers."""
@@ -77,6 +88,7 @@ class _Exact:
             if value is None:
                 return None
             _check_size([total, value])
+            self.steps += _work(name, [total, value], total)
             total = total + value if name == "sum" else total * value
         return total
 
@@ -87,6 +99,13 @@ def _check_size(values: list[Fraction]) -> None:
     below = sum(value.denominator.bit_length() - 1 for value in values)
     if bits + below > 4 * MOST_BITS or (below and bits + below > 2 * MOST_FRACTION_BITS):
         raise TooLargeError("a number of too many digits")
+
+
+def _work(op: str, values: list[Fraction], result: Fraction | None) -> int:
+    """How many steps more than one an operation is worth, by how long it takes on large numbers."""
+    numbers = values if result is None else [*values, result]
+    bits = sum(n.numerator.bit_length() + n.denominator.bit_length() for n in numbers)
+    return bits**2 // _SLOW[op] if op in _SLOW else bits // 2000
 
 
 def _power(values: list[Fraction]) -> Fraction | None:
@@ -132,11 +151,10 @@ def _whole_root(value: int, degree: int) -> int | None:
     if degree == 2:
         root = isqrt(value)
         return root if root * root == value else None
-    low, high = 1, 1 << (value.bit_length() // degree + 1)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle**degree <= value else (low, middle - 1)
-    return low if low**degree == value else None
+    root = 1 << -(-value.bit_length() // degree)  # Newton's method, from above
+    while (lower := ((degree - 1) * root + value // root ** (degree - 1)) // degree) < root:
+        root = lower
+    return root if root**degree == value else None
 
 
 def _factorial(values: list[Fraction]) -> Fraction | None:
@@ -176,6 +194,7 @@ def _call(name: str, values: list[Fraction]) -> Fraction | None:
     if name in ("max", "min") and values:
         return max(values) if name == "max" else min(values)
     if name in ("gcd", "lcm") and all(value.denominator == 1 for value in values):
+        _check_size(values)
         whole = [int(value) for value in values]
         return Fraction(gcd(*whole) if name == "gcd" else lcm(*whole))
     if name in ("ln", "log", "lg") and len(values) == 1 and values[0] == 1:

@@ -13,7 +13,7 @@ class AnswerVerdict:
     answer, gold: the final answer and the gold, as they stand
     kind: what the gold was read as, such as "number" or "interval"
     how: what decided, such as "exact values" or "values at 8 points to 50 digits"
-    answer_read, gold_read: how each side was read, for a person; "" where just as it stands
+    answer_read, gold_read: how each side was read, for a person; "" where that is as it stands
     symbolic: whether it is undecided, and a computer algebra system may be able to tell
     """
 

@@ -11,6 +11,7 @@ import msgspec
 from plaudit.columns import rows_of as rows_in
 from plaudit.columns import same_length
 from plaudit.declarations import HOOKS
+from plaudit.golds import python_values
 from plaudit.images import is_decoded
 from plaudit.recipes import RowScore
 from plaudit.scores import Score
@@ -132,7 +133,7 @@ def _is_json(value: Any, plain: Callable[[Any], Any]) -> bool:
 def _plain(value: Any) -> Any:
     """A numpy number is a number, a row of them a list; a larger array or an image is not sent."""
     if hasattr(value, "tolist") and len(getattr(value, "shape", (0, 0))) <= 1:
-        return value.tolist()
+        return python_values(value)
     raise TypeError(type(value).__name__)
 
 

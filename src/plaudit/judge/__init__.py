@@ -121,8 +121,8 @@ def warm_up() -> None:
 def workers_kept() -> Iterator[None]:
     """Keep the workers of the shared judge running for as long as this lasts.
 
-    For a server in a process that does other things, too: the last of several to leave stops the
-    workers, once no call is in flight. Later calls start new ones.
+    For a server in a process that does other things too. Several may be inside at once: when the
+    last one leaves, the workers stop as soon as no call is in flight. Later calls start new ones.
 
     >>> with workers_kept():
     ...     shared_judge().check()
@@ -150,7 +150,7 @@ def judge(pairs: Sequence[Pair]) -> list[Verdict]:
 
 
 async def judge_async(pairs: Sequence[Pair]) -> list[Verdict]:
-    """The same on an event loop.
+    """A verdict for each pair, by the shared judge, for an event loop.
 
     >>> import asyncio
     >>> asyncio.run(judge_async([Pair("The answer is 0.5", "1/2")]))[0].method

@@ -1,4 +1,4 @@
-"""A memory of bounded size for what was worked out before."""
+"""A cache of bounded size: what was worked out before, by its key."""
 
 from dataclasses import dataclass
 from sys import getsizeof
@@ -11,7 +11,10 @@ ENTRY = 800  # bytes that an entry takes besides its text: the objects, and its 
 
 
 class Cache(Generic[Key, Value]):
-    """Forgets what was not asked for lately, in two generations.
+    """A cache that forgets what was not asked for lately, in two generations.
+
+    entries: how many entries it holds at most
+    size: how many bytes their texts may take together
 
     New and asked-for entries are young. When the young ones are half of what may be kept, they
     become the old ones, and the old ones are forgotten. That needs no lock and no list of uses: in

@@ -1,4 +1,4 @@
-"""What goes into the judge, and what comes out."""
+"""A `Pair`, which goes into the judge, and the `Verdict` that comes out."""
 
 from dataclasses import dataclass
 from enum import StrEnum

@@ -49,14 +49,13 @@ class MathVerify(NamedTuple):
     def tested(self) -> bool:
         """Whether plaudit was compared with these two versions, verdict by verdict.
 
-        One that is not found is taken for such: where it is not installed, the workers say so.
+        Where math-verify is not found it is True as well: the workers will say what is missing.
         """
         return self in TESTED or None in self
 
     @property
     def ways(self) -> Ways:
-        """How this version does what versions do differently; of one that is not tested, as the
-        newest that is."""
+        """What this version does otherwise than others; for an untested one, that of the newest."""
         return TESTED.get(self, _NEWEST)
 
     def __str__(self) -> str:
@@ -82,7 +81,7 @@ _found: MathVerify | None = None
 
 
 def _look() -> MathVerify:
-    """Look at what is installed. What is not found may be so for want of a descriptor: not kept."""
+    """Look at what is installed. A failure is not kept: descriptors may just have run out."""
     global _found
     found = MathVerify(_version("math-verify"), _version("latex2sympy2_extended"))
     if None not in found:

@@ -1,7 +1,7 @@
-"""A model that is asked where no rule can tell whether an answer means the same as a gold.
+"""Questions that no rule can decide in, and out comes what a language model says of each.
 
-It gets the question, the gold and the final answer, never the reasoning, and must say yes or no.
-Anything else is a failed call: it leaves the row undecided, and never makes a verdict.
+The model gets the question, the gold and the final answer, never the reasoning, and must say yes or
+no. Anything else is a failed call: it leaves the row undecided, and never makes a verdict.
 """
 
 import json
@@ -10,12 +10,11 @@ import re
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 _TASK = (
     "You decide whether a student's answer to a question means the same as the correct answer. "
@@ -26,7 +25,7 @@ _TASK = (
     "Reply with the one word yes or the one word no."
 )
 LONGEST = 600  # characters of an answer; what is longer is no short answer
-_REMEMBERED = 20_000
+_REMEMBERED = 20_000  # verdicts, over all batches of the process
 # Words that speak to the grader, and not about the question.
 _TO_THE_GRADER = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:above|previous|prior|instruction|rule|gold|question)"
@@ -66,12 +65,15 @@ class Asked(NamedTuple):
 class Grader:
     """A model on an OpenAI-compatible server.
 
-    url: its address, such as "http://localhost:8000/v1"
-    model: the model's name
-    key: the environment variable that holds the API key; a local server needs none
-    deadline: seconds for all calls of one batch together
-    calls: how many calls one batch may make; what is left stays undecided
-    at_once: how many calls run at the same time
+    url: its address up to and with the version, such as "http://localhost:8000/v1"
+    model: the model's name, as the server knows it
+    key: the name of the environment variable that holds the API key; a local server needs none.
+        Default: OPENAI_API_KEY
+    deadline: seconds for all calls of one batch together, at most 3600. What has no answer by then
+        stays undecided. Default: 60
+    calls: how many calls one batch may make at most; the rows beyond that stay undecided.
+        Default: 256
+    at_once: how many calls run at the same time, at most 256. Default: 16
 
     >>> Grader("http://localhost:8000/v1", "qwen3-8b").calls
     256
@@ -85,25 +87,34 @@ class Grader:
     at_once: int = 16
 
     def __post_init__(self) -> None:
+        for name in ("url", "model", "key"):
+            if not isinstance(value := getattr(self, name), str):
+                raise TypeError(f"{name} must be text, got {value!r:.80}")
         if not self.url.startswith(("http://", "https://")):
             raise ValueError(f"url must start with http:// or https://, got {self.url!r}")
-        for name, value, most in (
-            ("deadline", self.deadline, 3600),
-            ("calls", self.calls, 1_000_000),
-            ("at_once", self.at_once, 256),
+        for name, kind, most in (
+            ("deadline", Real, 3600),
+            ("calls", Integral, 1_000_000),
+            ("at_once", Integral, 256),
         ):
-            if not 0 < value <= most:
+            value = getattr(self, name)
+            if not isinstance(value, kind) or isinstance(value, bool):
+                wanted = "a number" if kind is Real else "a whole number"
+                raise TypeError(f"{name} must be {wanted}, got {value!r:.80}")
+            if not 0 < float(value) <= most:
                 raise ValueError(f"{name} must be above 0 and at most {most}, got {value}")
 
     @classmethod
     def of(cls, given: "Grader | Mapping[str, Any] | None") -> "Grader | None":
-        """The grader that a recipe's table says.
+        """The grader of a recipe's table, whose keys are the fields of this class.
 
         >>> Grader.of({"url": "http://localhost:8000/v1", "model": "m"}).model
         'm'
         """
         if given is None or isinstance(given, Grader):
             return given
+        if not isinstance(given, Mapping):
+            raise TypeError(f"grader must be a table with url and model, got {given!r:.80}")
         known = [field.name for field in fields(cls)]
         unknown = [name for name in given if name not in known]
         if unknown or not {"url", "model"} <= set(given):
@@ -137,24 +148,35 @@ class Grader:
             pool.submit(self._ask, question, end): question for question in questions
         }
         left = set(futures)
-        while left and (seconds := end - time.monotonic()) > 0:
-            done, left = wait(left, seconds, FIRST_COMPLETED)
-            for future in done:
-                answers[futures[future]] = future.result()
+        try:
+            while left and (seconds := end - time.monotonic()) > 0:
+                done, left = wait(left, seconds, FIRST_COMPLETED)
+                for future in done:
+                    answers[futures[future]] = future.result()
+        finally:
+            # A call that still waits ends by its own timeout: nobody waits for it here.
+            pool.shutdown(wait=False, cancel_futures=True)
         for future in left:
             answers[futures[future]] = Asked(
                 None, f"The grader did not answer within {self.deadline:g} s."
             )
-        # A call that still waits ends by its own timeout: nobody waits for it here.
-        pool.shutdown(wait=False, cancel_futures=True)
 
     def _ask(self, question: Question, end: float) -> Asked:
+        from http.client import HTTPException  # who asks no model need not load it
+
         seconds = end - time.monotonic()
         if seconds <= 0:
             return Asked(None, f"The grader did not answer within {self.deadline:g} s.")
         try:
             said = self._said(question, seconds)
-        except (OSError, ValueError, LookupError, TypeError) as error:
+        except (
+            OSError,
+            HTTPException,
+            ValueError,
+            LookupError,
+            TypeError,
+            RecursionError,
+        ) as error:
             return Asked(None, f"Asking the grader failed: {type(error).__name__}: {error}"[:300])
         word = said.strip().strip(".!\"'*`").lower()
         if word not in ("yes", "no"):

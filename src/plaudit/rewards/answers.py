@@ -1,4 +1,4 @@
-r"""Rewards of plaudit's own: verdicts that a careful person would sign.
+r"""Completions and golds in, and out come plaudit's own rewards, which a careful person would sign.
 
     from plaudit.rewards.answers import answer_reward
 
@@ -13,6 +13,7 @@ A gold may be a list of alternatives, each of which is right.
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from numbers import Real
 from typing import Any
 
 from plaudit.answers import (
@@ -26,7 +27,7 @@ from plaudit.answers import (
     same_normal_text,
     shared_tokens,
 )
-from plaudit.columns import rows_of, same_length
+from plaudit.columns import plain, rows_of, same_length
 from plaudit.completions import Completion, gold_alternatives_of, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
@@ -54,16 +55,22 @@ def answer_reward(
 ) -> list[Score]:
     r"""1.0 where the final answer is right, 0.0 where not, None without a gold.
 
-    solution: the gold of each row, or a list of alternatives
-    kind: what each gold is, such as "number", "interval" or "choice", where the dataset knows; one
-        text holds for every row; None: it is read from the gold
-    choices: the texts of the options of each row, for multiple choice
-    question: the question of each row, for what only it says, such as the order of coordinates
-    tolerance: the relative difference of numbers that is still right, such as 0.01; None: none
-    rounding: whether a correct rounding to three digits or more is right
-    unsolved: "wrong" or "right": what a calculation that was not carried out is, such as 2+2
+    completions: a text or a list of messages for each row
+    solution: the gold of each row: text, a number, a list of alternatives, or None
+    kind: what each gold is, one of `plaudit.answers.KINDS` such as "number", "interval" or
+        "choice"; a single text holds for every row. Default: it is read from the gold
+    choices: for multiple choice, the list of the options' texts for each row, A first; None for a
+        row without options. Default: there are none
+    question: the question of each row, for what only it says, such as the order of coordinates; a
+        single text holds for every row. Default: not known
+    tolerance: how far a number may be off, as a share of the gold: with 0.01, 99 and 101 are right
+        where the gold is 100. Default: numbers must be equal
+    rounding: whether a correct rounding to three digits or more is right: 0.333 for 1/3.
+        Default: True
+    unsolved: "wrong" or "right": what an answer is that states a calculation and not its result,
+        such as 2+2 for 4. Default: "wrong"
     grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
-        `{ url = "http://localhost:8000/v1", model = "qwen3-8b" }`
+        `{ url = "http://localhost:8000/v1", model = "qwen3-8b" }`. Default: such rows get 0.0
 
     >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
     >>> answer_reward(texts, [0.5, 4, ["7", "8"]])
@@ -156,7 +163,7 @@ def _column(name: str, given: PerRow, completions: Sequence[Any]) -> list[str | 
 def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
     if options is None:
         return ()
-    listed = options.tolist() if hasattr(options, "tolist") else options
+    listed = plain(options)
     is_list = isinstance(listed, list | tuple)
     if not is_list or not all(isinstance(option, str) for option in listed):
         got = f"{type(options).__name__}: {options!r:.80}"
@@ -167,8 +174,13 @@ def _options(options: Sequence[str] | None, row: int) -> tuple[str, ...]:
 def _rules(tolerance: float | None, rounding: bool, unsolved: str) -> Rules:
     if unsolved not in ("wrong", "right"):
         raise ValueError(f'unsolved must be "wrong" or "right", got {unsolved!r}')
-    if tolerance is not None and not 0 <= tolerance < 1:
-        raise ValueError(f"tolerance must be from 0 to below 1, such as 0.01, got {tolerance}")
+    if rounding not in (True, False):
+        raise TypeError(f"rounding must be true or false, got {rounding!r:.80}")
+    is_share = isinstance(tolerance, Real) and 0 <= tolerance < 1
+    if tolerance is not None and not is_share:
+        raise ValueError(
+            f"tolerance must be from 0 to below 1, such as 0.01, got {tolerance!r:.80}"
+        )
     return Rules(rounding=rounding, tolerance=tolerance, unsolved=unsolved == "right")
 
 
@@ -186,7 +198,7 @@ def _by_rules(rows: list[_Row], rules: Rules) -> list[AnswerVerdict]:
 def _judged(
     verdicts: list[AnswerVerdict],
 ) -> Generator[list[Pair], list[Verdict], list[AnswerVerdict]]:
-    """The verdicts, with what math-verify says in a worker of formulas that no rule could read."""
+    """The verdicts; for formulas that no rule could read, what math-verify says in a worker."""
     asked = [row for row, verdict in enumerate(verdicts) if verdict.symbolic]
     if asked:
         said = yield [
@@ -257,7 +269,9 @@ def mention_reward(
     Articles, middle names, plurals, ordinals and the order of dates do not count. A gold that is
     denied ("not Paris"), or one of many names in a list, is not named.
 
-    separator: what stands between the alternatives of a gold that is one text: "/" for "UK/Britain"
+    solution: the gold of each row: text, a number, a list of alternatives, or None
+    separator: what stands between the alternatives of a gold that is one text: "/" for
+        "UK/Britain". Default: such a gold is one alternative
 
     >>> mention_reward(["It was on May 10, 1940."] * 2, [["10 May 1940", "1940"], "11 May 1940"])
     [1.0, 0.0]
@@ -277,6 +291,8 @@ def exact_match_reward(
     Letter case, punctuation, articles and white space do not count. The final answer is what
     stands in a box or in `<answer>…</answer>`, what is announced, or the whole text.
 
+    solution, separator: as of `mention_reward`
+
     >>> exact_match_reward(["<answer>The UK.</answer>", "Paris"], [["UK", "Britain"], "Rome"])
     [1.0, 0.0]
     """
@@ -293,6 +309,8 @@ def f1_reward(
     """How many words the final answer shares with the best gold, from 0.0 to 1.0.
 
     It is the F1 of tokens, as for SQuAD; the final answer is that of `exact_match_reward`.
+
+    solution, separator: as of `mention_reward`
 
     >>> f1_reward(["<answer>the tall Eiffel tower</answer>"], ["Eiffel Tower"])
     [0.8]
@@ -318,6 +336,8 @@ def _compared(
 def _separated(golds: list[str], separator: str | None) -> list[str]:
     if separator is None:
         return golds
+    if not isinstance(separator, str) or not separator:
+        raise ValueError(f'separator must be a text such as "/", or None, got {separator!r:.80}')
     return [part.strip() for gold in golds for part in gold.split(separator)]
 
 

@@ -37,7 +37,11 @@ def accuracy_reward(
 ) -> list[Score]:
     """1.0 where the answer equals the gold, symbolically or as text; else 0.0.
 
-    Each is what stands in its first `<answer>…</answer>`, or the whole text.
+    The answer is what stands in the first `<answer>…</answer>` of the completion, or all of it; the
+    gold likewise.
+
+    completions: a text or a list of messages for each row
+    solution: the gold of each row: text, a number, or None where there is none
 
     >>> accuracy_reward(["<answer>42.0</answer>", "<answer>Rome</answer>"], ["42", "Paris"])
     [1.0, 0.0]
@@ -106,7 +110,10 @@ def influence_reward(
 ) -> list[Score]:
     """1.0 where the answer that was generated anew from the long answer is the gold; else 0.0.
 
-    None stands for a completion that had no long answer to generate from.
+    completions: a text or a list of messages for each row; they are only counted
+    solution: the gold of each row
+    completions_long_answer: what the model wrote from `second_prompt` for each row; None where the
+        completion had no long answer to generate from
 
     >>> influence_reward(["…", "…"], ["Paris", "Paris"], ["<answer>Paris</answer>", None])
     [1.0, 0.0]
@@ -218,7 +225,8 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 
-    The context is what stands in the first `<context>…</context>` of the column `problem`.
+    problem: the prompt of each row, as text or messages; its context is what stands in its first
+        `<context>…</context>`
 
     >>> problem = ["<context>" + "x" * 10 + "</context> What is it?"]
     >>> len_reward(["<long_answer>xxxxx</long_answer>"], problem=problem)

@@ -47,7 +47,11 @@ def accuracy_reward(
 ) -> list[Score]:
     r"""1.0 where the completion's LaTeX answer equals the gold, 0.0 where not, None without a gold.
 
-    The answer is the last `\boxed{…}`, or LaTeX that `answer` announces.
+    The answer is the last `\boxed{…}`, or else LaTeX that follows the word "answer".
+
+    completions: a text or a list of messages for each row
+    solution: the gold of each row: text, a number, or None where there is none
+    log_extra: what TRL passes for its table of completions. Default: nothing is logged
 
     >>> accuracy_reward([r"It is \boxed{\frac{1}{3}}", r"It is \boxed{0.5}"], ["1/3", "1/3"])
     [1.0, 0.0]
@@ -126,6 +130,9 @@ def _reasoning_accuracy(
     if isinstance(delimiters, str):
         raise TypeError(f"reasoning_delimiters must be a list of texts: write [{delimiters!r:.80}]")
     ends = ["</think>"] if delimiters is None else list(delimiters)
+    for end in ends:
+        if not isinstance(end, str) or not end:
+            raise TypeError(f"reasoning_delimiters must be a list of texts, and has {end!r:.80}")
     texts = [_after_reasoning(text, ends) for text in texts_of(completions)]
     scores = yield from _judged(texts, completions, solution)
     _log(log_extra, solution, scores)
@@ -196,7 +203,7 @@ def _think_format(text: str) -> Score:
 
 
 class _MadeReward:
-    """What the three factories give: picklable, callable, with a name for the trainer's metrics."""
+    """What the three factories below return: it can be pickled, and has a name for metrics."""
 
     __name__: str
 
@@ -208,6 +215,8 @@ class _MadeReward:
             is_number = isinstance(value, Real) and isfinite(value) and not isinstance(value, bool)
             if not is_number or (field.type is int and not float(value).is_integer()):
                 raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
+            if field.type is int:  # 3.0 from a file is 3
+                object.__setattr__(self, field.name, int(value))
 
     def scores(self, *args: Any, **kwargs: Any) -> list[Score]:
         raise NotImplementedError
@@ -279,8 +288,14 @@ def get_cosine_scaled_reward(
 ) -> CosineScaledReward:
     r"""A reward that scales correctness by length: short and right is best, short and wrong worst.
 
-    A right completion gets `max_value_correct` at length 0 and `min_value_correct` from `max_len`
-    on; a wrong one `min_value_wrong` and `max_value_wrong`. The length is in tokens.
+    The length is the number of `completion_ids`; between 0 and `max_len` the value follows half a
+    cosine.
+
+    max_len: int, the tokens from which on the length makes no more difference, such as 4096
+    min_value_wrong: what a wrong completion gets at length 0. Default: -1.0
+    max_value_wrong: what a wrong completion gets from `max_len` on. Default: -0.5
+    min_value_correct: what a right completion gets from `max_len` on. Default: 0.5
+    max_value_correct: what a right completion gets at length 0. Default: 1.0
 
     >>> cosine_scaled_reward = get_cosine_scaled_reward(max_len=100)
     >>> ids = [[1] * 50, [1] * 50]
@@ -326,7 +341,11 @@ class RepetitionPenaltyReward(_MadeReward):
 def get_repetition_penalty_reward(
     ngram_size: int = 3, max_penalty: float = -1.0
 ) -> RepetitionPenaltyReward:
-    """A penalty for repeated n-grams of tokens: from 0.0, none, to `max_penalty`, nothing else.
+    """A penalty for n-grams of tokens that repeat: the share of them, times `max_penalty`.
+
+    ngram_size: int, how many tokens in a row are compared. Default: 3
+    max_penalty: what a completion would get in which every n-gram repeats another; 0 or less.
+        Default: -1.0
 
     >>> repetition_penalty_reward = get_repetition_penalty_reward(ngram_size=2)
     >>> repetition_penalty_reward([[1, 2, 3, 4], [5, 5, 5, 5, 5]])
@@ -370,6 +389,10 @@ def get_soft_overlong_punishment(
     max_completion_len: int, soft_punish_cache: int
 ) -> SoftOverlongPunishment:
     """A punishment for length: 0.0, then falling over the last `soft_punish_cache` tokens to -1.0.
+
+    max_completion_len: int, the tokens from which on a completion gets -1.0, such as 4096
+    soft_punish_cache: int, over how many tokens before that the value falls from 0.0, such as 512;
+        with 0 it drops at once
 
     >>> soft_overlong_punishment_reward = get_soft_overlong_punishment(100, 20)
     >>> soft_overlong_punishment_reward([[1] * 80, [1] * 90, [1] * 101])

@@ -19,8 +19,9 @@ from plaudit.scores._values import check_scores, values_of
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# What a reward of one text calls otherwise than a batch does.
+# The arguments of a reward of one text, and the columns of a batch that they come from.
 _BATCH_NAMES = {"content": "completions", "sol": "solution"}
+_OWN_NAMES = {"solution": "sol"}
 
 
 class Reward(Protocol[P]):
@@ -51,8 +52,9 @@ def reward(scores: Callable[P, list[Score]] | None = None, /, **declared: Any) -
     columns: its arguments that hold one entry per row, those that come through **kwargs too; other
         arguments are settings. Default: every argument that it names is a column, and its **kwargs
         are given all others that there are
-    needs: what it cannot do without though its signature has a default for it, or does not name it
-    needs_any: columns of which it needs one, whichever: an image as `image` or as `image_path`
+    needs: the arguments that it needs although its signature has a default for them, or does not
+        name them
+    needs_any: columns of which it needs at least one: an image as `image` or as `image_path`
     reads_latex: whether it reads golds as LaTeX and as nothing else
     takes_alternatives: whether a gold that is a list holds several, each of which is right
     is_light: whether it does little more than read its texts: no file, no request, no long
@@ -91,7 +93,7 @@ def _batch_reward(scores: Callable[P, list[Score]], **declared: Any) -> Reward[P
 
 
 def _returning(function: T, given: Any) -> T:
-    """The function, whose signature says what it gives, and not what the function it wraps does."""
+    """The function, with its own return type in its signature and not that of what it wraps."""
     made = cast("Any", function)
     made.__signature__ = signature(made).replace(return_annotation=given)
     made.__annotations__ = {**made.__annotations__, "return": given}
@@ -152,8 +154,8 @@ def _async_batch_reward(
 def as_coroutine_functions(kind: type[T]) -> type[T]:
     """Make `inspect.iscoroutinefunction` say yes to the objects of a class whose `__call__` is one.
 
-    Trainers ask it. It says yes only to what has a function's attributes; a `functools.partial`
-    would do, but newer trainers call that by the name of what it is a partial of.
+    Trainers ask it, and it says yes only to objects that have a function's attributes. It would say
+    yes to a `functools.partial` too, but newer trainers show that by the name of its function.
 
     >>> from inspect import iscoroutinefunction
     >>> @as_coroutine_functions
@@ -241,21 +243,22 @@ def _row_by_row(
     completions: Sequence[Any],
     **columns: Any,
 ) -> list[Score]:
+    """The score of each row: what is fixed is given to every call, of a column its entry."""
+    texts = texts_of(completions)
     if "solution" in declaration.named:
-        columns["sol"] = columns.pop("solution", [None] * len(completions))
+        columns.setdefault("solution", [None] * len(texts))
     fixed = {
         name: columns.pop(name)
         for name in list(columns)
         if name in declaration.settings or _is_fixed(name, columns[name])
     }
     same_length(completions, **columns)
-    texts = texts_of(completions)
     listed = {name: rows_of(column, name) for name, column in columns.items()}
     found = []
     for row, text in enumerate(texts):
         with naming_row(row):
-            own = {name: column[row] for name, column in listed.items()}
-            found.append(of_text(text, **fixed, **own))
+            given = fixed | {name: column[row] for name, column in listed.items()}
+            found.append(of_text(text, **{_OWN_NAMES.get(n, n): v for n, v in given.items()}))
     return found
 
 

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from plaudit.golds import python_values
 from plaudit.scored_columns import valid_text
 
 # What Arrow raises for values that are of several types, or too large for theirs.
@@ -155,7 +156,7 @@ def python_rows(table: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
 def _values(column: pa.Array | pa.ChunkedArray) -> list[Any]:
     if "[ns" not in str(column.type):  # with pandas installed, these would be pandas' own types
         try:
-            return list(column.to_pylist())
+            return list(python_values(column, "to_pylist"))
         except _UNKNOWN:
             pass
     return [_value(one) for one in column]

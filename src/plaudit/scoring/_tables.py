@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from plaudit.columns import rows_of
-from plaudit.golds import is_missing
+from plaudit.golds import is_missing, python_values
 from plaudit.scoring._columns import python_rows
 from plaudit.scoring._errors import InputError
 
@@ -115,7 +115,7 @@ class _Pandas:
         return len(self._table)
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return _cells(self._table[name].iloc[start:end].tolist())
+        return _cells(python_values(self._table[name].iloc[start:end]))
 
     def chosen(self, places: Sequence[int], columns: Replaced) -> Table:
         table = self._table.iloc[list(places)].copy()
@@ -139,7 +139,8 @@ class _Polars:
         return len(self._table)
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return list(self._table.get_column(name).slice(start, end - start).to_list())
+        column = self._table.get_column(name).slice(start, end - start)
+        return list(python_values(column, "to_list"))
 
     def chosen(self, places: Sequence[int], columns: Replaced) -> Table:
         series = sys.modules["polars"].Series
@@ -313,7 +314,7 @@ def _cells(values: Sequence[Any]) -> list[Any]:
 def _cell(value: Any) -> Any:
     """A value as Parquet would give it back: lists for arrays, None where there is nothing."""
     if hasattr(value, "tolist"):
-        value = value.tolist()
+        value = python_values(value)
     if isinstance(value, list | tuple):
         return _cells(value)
     if isinstance(value, dict):

@@ -50,8 +50,13 @@ def test_a_malformed_box_is_a_prediction_in_vain(bad):
 
 
 def test_weights_that_sum_to_nothing():
-    with pytest.raises(ValueError, match="alpha, beta and gamma must not sum to 0"):
+    with pytest.raises(ValueError, match="alpha, beta and gamma must be finite, and must not sum"):
         vlm_r1.detection_score(fenced(CAT), fenced(CAT), alpha=0.0, beta=0.0, gamma=0.0)
+
+
+def test_a_weight_is_finite():
+    with pytest.raises(ValueError, match="alpha, beta and gamma must be finite"):
+        vlm_r1.detection_score(fenced(CAT), fenced(CAT), alpha=float("inf"))
 
 
 @pytest.mark.parametrize(

@@ -292,8 +292,7 @@ _JOINS = ("\\cdot", "\\times", "\\}")
 
 
 def _bracketed(opening: str, parts: tuple[Polynomial, ...], closing: str) -> MathObject:
-    """Of two numbers that rise, math-verify makes an interval; of anything else in parentheses a
-    tuple."""
+    """Two rising numbers are an interval for math-verify; anything else in parentheses a tuple."""
     if INFINITY in parts or MINUS_INFINITY in parts:
         return _unbounded(opening, parts, closing)
     if len(parts) > 2:

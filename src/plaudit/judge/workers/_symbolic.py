@@ -52,8 +52,7 @@ def _same(gold: Any, answer: Any) -> bool:
 
 
 def _read(candidates: list[Any], rule: Rule) -> tuple[list[Any], str]:
-    """What math-verify's `parse` gives, the first candidate that parses and the first text; and
-    that text."""
+    """What math-verify's `parse` gives: the first candidate that parses, and the first text."""
     text, parsed = "", None
     for candidate in candidates:
         if isinstance(candidate, Number) and not candidate.readable:

@@ -25,6 +25,10 @@ def accuracy_reward(
 ) -> list[Score]:
     """How right each answer is, by the method that its row names.
 
+    completions: a text or a list of messages for each row
+    solution: the gold of each row, tagged with `<answer>` or not
+    accu_reward_method: the method of each row, one of
+
     - `default`: as `default_accuracy_reward`
     - `mcq`: the same option letter
     - `yes_no`: the same of the words yes and no

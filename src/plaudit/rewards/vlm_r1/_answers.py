@@ -31,9 +31,10 @@ def _default_scores(
 def default_accuracy_reward(content: str, sol: Solution, **kwargs: object) -> Score:
     """How right an answer is: as mathematics, a number, an option letter, or text.
 
-    The answer is what stands in the last `<answer>`, the gold what stands in the first, or all of
-    it. Equal as mathematics: 1.0. Else, a gold with a digit is compared as a number, and one that
-    is an option letter as a letter: 1.0 or 0.0. What is neither gets the similarity of the texts.
+    The answer is what stands in the last `<answer>` of the content, the gold what stands in the
+    first `<answer>` of `sol`; without a tag, the whole text. Equal as mathematics: 1.0. Else, a
+    gold with a digit is compared as a number, and one that is an option letter as a letter: 1.0 or
+    0.0. What is neither gets the similarity of the texts, from 0.0 to 1.0.
 
     >>> default_accuracy_reward("<think>…</think><answer>The answer is B.</answer>", "B")
     1.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from math import isfinite
 
 from plaudit import boxes, extract
 from plaudit.columns import number_of
@@ -26,7 +27,14 @@ def detection_score(
 
     Boxes are matched greedily, the best overlap first. Position is the mean IoU and label the share
     of right labels over the gold boxes; a match with a wrong label has no position. Completeness is
-    1 less the mean of the share of gold boxes missed and that of predictions in vain.
+    1 less the mean of two shares: of gold boxes that no prediction matches, and of predictions that
+    match no gold box.
+
+    content, sol: texts with fenced JSON, ```json [{"bbox_2d": [left, top, right, bottom], "label":
+        "cat"}]```
+    iou_threshold: the least overlap of boxes that match. Default: 0.5
+    alpha, beta, gamma: the weights of position, label and completeness; the value is divided by
+        their sum. Default: 0.7, 0.0 and 0.3
 
     >>> gold = '```json [{"bbox_2d": [0, 0, 100, 100], "label": "cat"}] ```'
     >>> detection_score('```json [{"bbox_2d": [0, 0, 100, 80], "label": "Cat"}] ```', gold)
@@ -39,8 +47,8 @@ def detection_score(
         number_of(beta, "beta"),
         number_of(gamma, "gamma"),
     )
-    if sum(weights) == 0:
-        raise ValueError("alpha, beta and gamma must not sum to 0")
+    if sum(weights) == 0 or not all(map(isfinite, weights)):
+        raise ValueError("alpha, beta and gamma must be finite, and must not sum to 0")
     threshold = number_of(iou_threshold, "iou_threshold")
     gold = gold_text_of(sol)
     if gold is None:

@@ -1,4 +1,4 @@
-"""A completion and its accuracy in, and out comes a reward of brevity."""
+"""A completion and its accuracy in, and out comes a reward for being brief."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,14 @@ _PERIOD = 1024  # tokens over which the cosine falls
 
 @text_reward(columns=("acc_reward",))
 def cosine_reward(content: str, tokenizer: Any, acc_reward: float, **kwargs: object) -> Score:
-    """A reward of brevity: the fewer tokens, the better a correct answer, the worse a wrong one.
+    """For being brief: the fewer tokens, the better a correct answer, and the worse a wrong one.
 
-    From an accuracy of 0.7 on, 1.0 at no token down to 0.5 at 1024; below it, -0.5 up to 0.0.
+    From an accuracy of 0.7 on, the value falls from 1.0 at no token to 0.5 at 1024 tokens; below
+    that accuracy it rises from -0.5 to 0.0.
+
+    content: the text of the completion
+    tokenizer: what counts the tokens; it needs `encode(text)`
+    acc_reward: the accuracy of the completion, from 0 to 1
 
     >>> class Words:
     ...     def encode(self, text):

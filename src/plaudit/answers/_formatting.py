@@ -1,4 +1,4 @@
-r"""Text without its dress: what changes how an answer looks, and not what it says.
+r"""A text in, and out comes the same in plain LaTeX, without what only changes how it looks.
 
 `\left( \dfrac{1}{2},\, \mathbf{3} \right).` comes out as `( \frac{1}{2},  3 )`.
 Every step takes time linear in the text.
@@ -111,12 +111,12 @@ _BOLD = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w({\[\\-])|(?<!\w)__|__(?!\w)")
 _WRAPPING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
-def undressed(text: str) -> str:
-    r"""The text without its dress, in plain LaTeX.
+def without_formatting(text: str) -> str:
+    r"""The text in plain LaTeX: no bold, no spacing, no delimiters around it, no Unicode signs.
 
-    >>> undressed(r"$\displaystyle\dfrac{3}{4}$."), undressed("x² − 4 ≤ 0"), undressed("**27**")
-    ('\\frac{3}{4}', 'x^{2} - 4  \\le  0', '27')
-    >>> undressed(r"\\frac{3}{4}")
+    >>> [without_formatting(text) for text in (r"$\displaystyle\dfrac{3}{4}$.", "x² ≤ 4", "**27**")]
+    ['\\frac{3}{4}', 'x^{2}  \\le  4', '27']
+    >>> without_formatting(r"\\frac{3}{4}")
     '\\frac{3}{4}'
     """
     text = _one_backslash(text)
