@@ -31,8 +31,7 @@ INCOMPLETE = "[incomplete reasoning]"
 NO_END = Score(
     0.0, "The reasoning never ends.", None, None, INCOMPLETE, Status.NO_ANSWER, right=False
 )
-# The same few scores for all rows: to make one takes as long as to look at a text.
-NO_THINK = Score(0.0, "The text does not start with <think>.")
+NO_THINK = Score(0.0, "The text does not start with <think>.")  # made once, not for each row
 TWO_THINKS = Score(0.0, "The text has more than one <think>.")
 OPEN_THINK = Score(0.0, "The <think> is never closed.")
 ONE_THINK = Score(1.0, "The text starts with one <think>…</think>.")
