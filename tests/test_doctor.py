@@ -158,3 +158,15 @@ def test_a_container_with_less_than_its_machine(capsys, monkeypatch):
     assert code == 0
     assert "PLAUDIT_WORKERS=1" in found["cores"]["advice"]
     assert "512 MiB" in found["settings"]["advice"]
+
+
+def test_an_extra_that_brings_others_needs_what_they_need(monkeypatch):
+    wanted = [
+        'uvicorn; extra == "serve"',
+        'altair>=5; extra == "report"',
+        'plaudit[report,serve]; extra == "watch"',
+        'mkdocs; extra == "docs"',
+    ]
+    monkeypatch.setattr(doctor, "_requirements", lambda _: wanted)
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "altair" else "1.0")
+    assert doctor._extras().values == {"serve": True, "report": False, "watch": False}

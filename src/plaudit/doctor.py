@@ -53,8 +53,8 @@ PIN_ANTLR = ("omegaconf", "hydra-core")  # what trainers install, and what pins 
 FEWEST_FILES = 256  # descriptors: a trainer, a dispatcher, and workers with two each
 SLOW_START = 10.0  # seconds; the judge gives up after three times as many
 UNITS = {"deadline": " s", "memory": " MiB", "workers": "", "cache": "", "cache_memory": " MiB"}
-EXTRA = re.compile(r"([\w.-]+).*extra == [\"']([\w-]+)[\"']")
-NOT_FOR_USERS = ("dev", "bench", "all")
+EXTRA = re.compile(r"([\w.-]+)(?:\[([\w,-]+)\])?.*extra == [\"']([\w-]+)[\"']")
+NOT_FOR_USERS = ("dev", "bench", "docs", "all")
 
 
 @dataclass(frozen=True)
@@ -315,11 +315,16 @@ def _recipe() -> Finding:
 def _extras() -> Finding:
     """Which extras have all that they ask for; none of them is needed for every reward."""
     packages: dict[str, list[str]] = {}
-    for requirement in _requirements("plaudit"):
-        extra = EXTRA.match(requirement)
-        if extra and not extra[2].startswith(("antlr", *NOT_FOR_USERS)):
-            packages.setdefault(extra[2], []).append(extra[1])
-    there = {name: all(map(_version, wanted)) for name, wanted in packages.items()}
+    others: dict[str, list[str]] = {}  # extras that an extra brings
+    for found_extra in filter(None, map(EXTRA.match, _requirements("plaudit"))):
+        package, brought, name = found_extra.groups(default="")
+        if not name.startswith(("antlr", *NOT_FOR_USERS)):
+            packages.setdefault(name, []).append(package)
+            others.setdefault(name, []).extend(brought.split(",") if package == "plaudit" else [])
+    there = {
+        name: all(map(_version, [*wanted, *(p for one in others[name] for p in packages[one])]))
+        for name, wanted in packages.items()
+    }
     missing = ",".join(name for name, complete in there.items() if not complete)
     found = ", ".join(name for name, complete in there.items() if complete) or "none"
     if missing:

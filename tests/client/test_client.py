@@ -28,7 +28,7 @@ import slow_rewards
 from plaudit.client import AsyncClient, Client, ServerError
 from plaudit.client._payload import RemoteRecipe, body_of, rows_of
 from plaudit.recipes import Component, Recipe, ScoredBatch, load
-from plaudit.scores import Score, log_means, log_statuses
+from plaudit.scores import Score, log_means, log_statuses, reward
 from plaudit.serve import Limits, serving
 from plaudit.serve import _protocol as protocol
 from served import until
@@ -102,6 +102,56 @@ def test_a_gold_that_is_read_in_part_is_told_of(client):
     assert [row] == RECIPE(**batch)
 
 
+def test_what_each_component_adds_to_the_total_arrives(client):
+    assert [row.weighted for row in client.score(**BATCH)] == [
+        row.weighted for row in RECIPE(**BATCH)
+    ]
+
+
+def levelled(completions, level=None, **kwargs):
+    return [1.0 if level is None else 0.5 for _ in completions]
+
+
+def test_a_column_that_a_reward_takes_is_never_left_out_in_silence():
+    recipe = Recipe("levels", (Component("levels", reward(columns=("level",))(levelled)),))
+    with serving(recipe) as url, Client(url) as client:
+        assert client(["a"], level=[3]) == [0.5]
+        with pytest.raises(ValueError, match="level has 2 entries, completions has 1"):
+            client(["a"], level=[3, 4])
+        with pytest.warns(UserWarning, match="level cannot be sent .* scores without it"):
+            assert client(["a"], level=[object()]) == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"url": "http://host:port"}, "is not the address of a server"),
+        ({"url": "http://"}, "it names no host"),
+        ({"columns": "problem"}, r"columns must be a list of names: write \['problem'\]"),
+        ({"patience": float("nan")}, "patience must be a number of seconds, got nan"),
+        ({"timeout": 0.0}, "timeout must be a number of seconds, got 0.0"),
+    ],
+)
+def test_settings_that_no_client_can_have(given, said):
+    with pytest.raises(ValueError, match=said):
+        Client(**{"url": "http://rewards:8950", **given})
+
+
+@pytest.mark.parametrize("body", [b"<h1>Welcome</h1>", b'{"status": "ok"}', b"[]"])
+def test_what_another_server_answers_is_told(body):
+    class Other(Grumpy):
+        said = ((200, "application/json", body),) * 2
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        thread = threading.Thread(target=other.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{other.server_port}"
+        with pytest.raises(ServerError, match="does not answer as plaudit's server does"):
+            Client(url)(["4"], solution=["4"])
+        other.shutdown()
+        thread.join()
+
+
 OF_ANOTHER_VALUE = {str: "said", bool: True, float: float("-inf")}
 
 
@@ -112,7 +162,8 @@ def test_every_field_of_a_score_arrives(changed):
     score = Score(**{"value": 0.5, "why": "", changed: OF_ANOTHER_VALUE[kind]})
     batch = ScoredBatch({"accuracy": [score]}, {"accuracy": 1.0})
     answer = protocol.to_json({"rows": protocol.rows_of(batch, reasons=True)})
-    assert rows_of(json.loads(answer)) == batch.rows
+    recipe = RemoteRecipe("a", ("accuracy",), (1.0,), frozenset(), frozenset(), takes_any=False)
+    assert rows_of(json.loads(answer), recipe) == batch.rows
 
 
 @pytest.mark.parametrize("place", range(3))

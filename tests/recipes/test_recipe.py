@@ -172,3 +172,8 @@ def test_a_recipe_that_cannot_be(components, columns, complaint):
 def test_a_component_that_cannot_be(fields, complaint):
     with pytest.raises(ValueError, match=complaint):
         replace(ACCURACY, **fields)
+
+
+def test_attacks_are_a_list():
+    with pytest.raises(ValueError, match=r"attacks must be a list of names: write \['my:a'\]"):
+        Recipe("math", (Component("", "trl.accuracy_reward"),), attacks="my:a")

@@ -4,6 +4,8 @@ import pytest
 from recipe_samples import RIGHT, only, totals
 
 import own_rewards
+from plaudit.recipes import Component, Recipe
+from plaudit.scores import Score
 
 # --- rewards of one's own -------------------------------------------------------------------------
 
@@ -101,6 +103,20 @@ def test_own_rewards_that_give_something_odd():
     assert totals(only("own_rewards:odd"), ["a", "b"]) == [None, None]
     with pytest.raises(TypeError, match="odd must give numbers, row 2 is str: 'x'"):
         only("own_rewards:odd")(["a", "b", "c"])
+
+
+@pytest.mark.parametrize("given", [{0: 1.0, 1: 1.0}, {1.0, 0.0}, b"10", "10", 1.0, None])
+def test_what_is_no_list_of_values_is_refused(given):
+    recipe = Recipe("odd", (Component("odd", lambda completions, **kwargs: given),))
+    with pytest.raises(TypeError, match="must give a list with a number for each of the 2"):
+        recipe(["a", "b"])
+
+
+def test_a_score_that_is_not_a_number_skips_its_row():
+    nan = Score(float("nan"), "0 / 0")
+    recipe = Recipe("odd", (Component("odd", lambda completions, **kwargs: [nan]),))
+    (row,) = recipe(["a"])
+    assert (row.total, row.components["odd"].problem) == (None, "not a number")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Completions and columns in, the body of a request out; an answer in, scores out."""
 
 import json
+import warnings
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,27 +61,34 @@ def body_of(
 ) -> bytes:
     """The body of a request, with the columns that the recipe takes and JSON can represent.
 
+    A column that JSON cannot represent is left out with a warning, if the recipe can do without it.
+
     >>> recipe = RemoteRecipe("math", ("accuracy",), (1.0,), frozenset({"solution"}),
     ...     frozenset({"solution", "prompts"}), takes_any=False)
-    >>> body_of(recipe, ["4"], {"solution": ["4"], "level": [3], "prompts": [object()]})
+    >>> body_of(recipe, ["4"], {"solution": ["4"], "level": [3]})
     b'{"completions":["4"],"columns":{"solution":["4"]}}'
     >>> body_of(recipe, ["4"], {"solution": [object()]})
     Traceback (most recent call last):
     ...
-    TypeError: solution cannot be sent to the server, which needs it: row 0 is an object of type \
-object, which JSON cannot represent
+    TypeError: solution cannot be sent to the server, since row 0 is an object of type object, \
+which JSON cannot represent, and the recipe needs it
     """
     sent: dict[str, Any] = {}
     for name in _names(recipe, columns, only):
-        if name in recipe.needs:
-            same_length(completions, **{name: columns[name]})
-        elif not _is_column(columns[name], len(completions)) and name not in _SHORTER:
+        column = columns[name]
+        if not (name in recipe.needs or name in _SHORTER or _is_column(column)):
+            continue
+        if name in recipe.needs | recipe.takes:
+            same_length(completions, **{name: column})
+        elif len(column) != len(completions):
             continue
         try:
-            sent[name] = _sendable(name, columns[name])
-        except TypeError:
+            sent[name] = _sendable(name, column)
+        except TypeError as error:
             if name in recipe.needs:
-                raise
+                raise TypeError(f"{error}, and the recipe needs it") from None
+            if name in recipe.takes:
+                warnings.warn(f"{error}: the server scores without it", stacklevel=2)
     body = {"completions": _sendable("completions", completions), "columns": sent, **options}
     try:
         return msgspec.json.encode(body)
@@ -96,10 +104,10 @@ def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None)
     return [name for name in given if name in wanted and name not in HOOKS]
 
 
-def _is_column(column: Any, rows: int) -> bool:
-    """Whether it has an entry for each row; an array of images has too many numbers to send."""
+def _is_column(column: Any) -> bool:
+    """Whether it is a list of entries; an array of images has too many numbers to send."""
     is_listed = isinstance(column, list | tuple) or hasattr(column, "to_list")
-    return (is_listed or getattr(column, "ndim", 2) == 1) and len(column) == rows
+    return is_listed or getattr(column, "ndim", 2) == 1
 
 
 def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
@@ -113,7 +121,7 @@ def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
     except (TypeError, ValueError, RecursionError):
         row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one, plain))
         raise TypeError(
-            f"{name} cannot be sent to the server, which needs it: row {row} is an object of type "
+            f"{name} cannot be sent to the server, since row {row} is an object of type "
             f"{type(value).__name__}, which JSON cannot represent"
         ) from None
 
@@ -157,17 +165,22 @@ def read_answer(content: bytes) -> Any:
         return json.loads(content)
 
 
-def rows_of(answer: Mapping[str, Any]) -> list[RowScore]:
+def rows_of(answer: Mapping[str, Any], recipe: RemoteRecipe) -> list[RowScore]:
     """The rows of an answer, as the recipe itself would give them.
 
     >>> score = {"value": 1.0, "status": "equal", "why": "4 is equal to the gold 4."}
-    >>> row = {"total": 1.0, "status": "scored", "components": {"accuracy": score}}
-    >>> rows_of({"rows": [row]})[0].total
-    1.0
+    >>> row = {"total": 0.5, "status": "scored", "components": {"accuracy": score}}
+    >>> empty = frozenset()
+    >>> recipe = RemoteRecipe("math", ("accuracy",), (0.5,), empty, empty, takes_any=False)
+    >>> rows_of({"rows": [row]}, recipe)[0].weighted
+    {'accuracy': 0.5}
     """
+    weights = dict(zip(recipe.components, recipe.weights, strict=True))
     return [
         RowScore(
-            number(row["total"]), {name: _score(one) for name, one in row["components"].items()}
+            number(row["total"]),
+            {name: _score(one) for name, one in row["components"].items()},
+            weights,
         )
         for row in answer["rows"]
     ]

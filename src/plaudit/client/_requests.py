@@ -58,6 +58,18 @@ class Settings:
                 f"the address of a server starts with http:// or https://, got {self.url!r}"
             )
         object.__setattr__(self, "url", self.url.rstrip("/"))
+        try:
+            host = httpx.URL(self.url).host
+        except httpx.InvalidURL as error:
+            raise ValueError(f"{self.url!r} is not the address of a server: {error}") from None
+        if not host:
+            raise ValueError(f"{self.url!r} is not the address of a server: it names no host")
+        if isinstance(self.columns, str):
+            raise ValueError(f"columns must be a list of names: write [{self.columns!r}]")
+        for name, least in (("patience", 0.0), ("timeout", 1e-3)):
+            seconds = getattr(self, name)
+            if not seconds >= least:  # NaN is neither
+                raise ValueError(f"{name} must be a number of seconds, got {seconds!r}")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -139,12 +151,18 @@ class Server:
     def recipe(self) -> Steps[RemoteRecipe]:
         """What the server scores with; it is asked once."""
         if self._recipe is None:
-            self._recipe = RemoteRecipe.of((yield from self._answer("GET", "/v1/recipe")))
+            answer = yield from self._answer("GET", "/v1/recipe")
+            try:
+                self._recipe = RemoteRecipe.of(answer)
+            except (KeyError, TypeError):
+                raise ServerError(_other_server(self.settings.url)) from None
         return self._recipe
 
     def rows(self, completions: Sequence[Any], columns: Columns) -> Steps[list[RowScore]]:
         """The total, the components' scores and the reasons, for each completion."""
-        return rows_of((yield from self._batch("/v1/score", completions, columns, reasons=True)))
+        recipe = yield from self.recipe()
+        answer = yield from self._batch("/v1/score", completions, columns, reasons=True)
+        return rows_of(answer, recipe)
 
     def rewards(
         self, completions: Sequence[Any], columns: Columns, component: str | None = None
@@ -169,8 +187,15 @@ class Server:
             assert reply is not None
             outcome = attempts.outcome(reply)
             if isinstance(outcome, httpx.Response):
-                return read_answer(outcome.content)
+                try:
+                    return read_answer(outcome.content)
+                except ValueError:
+                    raise ServerError(_other_server(self.settings.url)) from None
             yield outcome
+
+
+def _other_server(url: str) -> str:
+    return f"{url} does not answer as plaudit's server does: is there a proxy, or another server?"
 
 
 class ServerError(RuntimeError):

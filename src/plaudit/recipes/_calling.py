@@ -1,6 +1,6 @@
 """A reward's name and parameters -> how it is called on a batch."""
 
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,6 +17,7 @@ from plaudit.recipes._names import quoted
 from plaudit.scores import Score
 
 T = TypeVar("T")
+_NO_LISTS = (Mapping, Set, str, bytes)  # their entries are not one for each row, in order
 
 
 @dataclass(frozen=True)
@@ -111,17 +112,15 @@ class Calling:
         return {name: column for name, column in found.items() if column is not None}
 
     def _scores(self, rows: int, given: Any) -> list[Score]:
-        try:
-            each = iter(given)
-        except TypeError as error:
+        if not isinstance(given, Iterable) or isinstance(given, _NO_LISTS):
             wanted = f"a list with a number for each of the {rows} completions"
             got = f"{type(given).__name__}: {given!r:.80}"
-            raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}") from error
+            raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}")
         scores = [
             one
-            if type(one) is Score and type(one.value) is float  # as most are
+            if type(one) is Score and type(value := one.value) is float and value == value
             else score_of_value(one, self.label, row)
-            for row, one in enumerate(each)
+            for row, one in enumerate(given)
         ]
         if len(scores) != rows:
             gave = f"{self.label} gave {len(scores)} values for {rows} completions"
@@ -143,15 +142,15 @@ def score_of_value(value: Any, label: str, row: int) -> Score:
     >>> score_of_value(0.5, "brief", row=0).why, score_of_value(float("nan"), "brief", row=0).value
     ('brief gives 0.5.', None)
     """
-    if isinstance(value, Score):
-        _number(value.value, label, row)
-        return value
-    number = _number(value, label, row)
-    if number is None:
-        return Score(None, f"{label} skips the row.", method=label)
-    if isnan(number):
+    score = value if isinstance(value, Score) else None
+    number = _number(value if score is None else score.value, label, row)
+    if number is not None and isnan(number):
         why = f"{label} gives NaN: the row is skipped."
         return Score(None, why, method=label, problem="not a number")
+    if score is not None:
+        return score
+    if number is None:
+        return Score(None, f"{label} skips the row.", method=label)
     return Score(number, f"{label} gives {number:g}.", method=label)
 
 

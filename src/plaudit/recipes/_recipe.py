@@ -47,6 +47,9 @@ class Recipe:
         object.__setattr__(self, "components", tuple(self.components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
+        if isinstance(self.attacks, str):
+            raise ValueError(f"attacks must be a list of names: write [{self.attacks!r}]")
+        object.__setattr__(self, "attacks", tuple(self.attacks))
         object.__setattr__(self, "components", self._with_golds())
         check_columns(self.columns)
         self._check_names_and_gates()
