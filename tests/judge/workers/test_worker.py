@@ -4,8 +4,9 @@ import pytest
 
 from plaudit.judge import Rule
 from plaudit.judge.reading import read
+from plaudit.judge.workers import _symbolic
 from plaudit.judge.workers._wire import Frames, pack
-from plaudit.judge.workers._worker import judge_item
+from plaudit.judge.workers._worker import judge_item, leave_nothing_to_chance
 
 
 def judged(answer, gold, rule=Rule.LATEX):
@@ -43,3 +44,20 @@ def test_what_goes_wrong_is_told():
     assert (status, answer, gold) == ("error", "", "")
     assert problem.startswith("ValueError: not a candidate")
     assert seconds >= 0
+
+
+def is_read(latex):
+    try:
+        return bool(_symbolic._parse_latex(latex))
+    except ValueError:
+        return False
+
+
+def test_what_is_read_is_not_a_matter_of_chance():
+    r"""Whether 0\sqrt{3} counts as real depends on the order in which sympy checks facts."""
+    leave_nothing_to_chance()
+    texts = [
+        rf"((\sqrt{{{letter}}})(\frac{{0\sqrt{{3}}}}{{\sqrt[3]{{1}}}}), 3)"
+        for letter in "abcdfghjkmnpqrst"
+    ]
+    assert len(set(map(is_read, texts))) == 1

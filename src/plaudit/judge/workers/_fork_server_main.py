@@ -18,7 +18,7 @@ import socket
 import warnings
 
 from plaudit.judge.workers._wire import Frames, pack
-from plaudit.judge.workers._worker import comparison, work
+from plaudit.judge.workers._worker import comparison, leave_nothing_to_chance, work
 from plaudit.processes import die_with_parent
 
 PACKAGES = ("math_verify", "latex2sympy2_extended", "sympy", "mpmath")
@@ -42,6 +42,7 @@ def main(descriptor: int, parent: int, deadline: float, memory: int) -> None:
         missing = MATH_VERIFY if error.name in PACKAGES else ANTLR
         control.sendall(pack(("failed", 0, missing.format(error=error))))
         return
+    leave_nothing_to_chance()
     warm_up()
     gc.freeze()
     gc.enable()

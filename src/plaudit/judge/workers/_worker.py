@@ -9,6 +9,7 @@ import os
 import resource
 import select
 import socket
+import sys
 import time
 from contextlib import nullcontext
 from typing import Any
@@ -62,6 +63,7 @@ def judge_item(
 ) -> tuple[str, str, str, str, float]:
     """One item's outcome. Running out of memory is one; anything else unforeseen is too."""
     compare = comparison().compare
+    leave_nothing_to_chance()
     start = time.perf_counter()
     answer = gold = problem = ""
     try:
@@ -77,6 +79,18 @@ def judge_item(
     except Exception as error:
         status, problem = Status.ERROR, f"{type(error).__name__}: {error}"[:200]
     return status.value, answer, gold, problem, time.perf_counter() - start
+
+
+def leave_nothing_to_chance() -> None:
+    """Have sympy come to the same result for an item in every process, whatever was judged before.
+
+    It checks facts about an expression in random order, and where its rules contradict each other,
+    the order decides; and it tries random numbers.
+    """
+    from sympy.core.random import seed
+
+    sys.modules["sympy.core.assumptions"].shuffle = list.sort  # type: ignore[attr-defined]
+    seed(0)
 
 
 def comparison() -> Any:
