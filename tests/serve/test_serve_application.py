@@ -288,3 +288,25 @@ def test_a_client_does_not_wait_long_for_a_connection():
             client(["4"], solution=["4"])
         for connection in waiting:
             connection.close()
+
+
+def test_a_server_that_does_not_start_gives_no_address(monkeypatch):
+    async def gives_up(self, sockets=None):
+        self.should_exit = True
+
+    monkeypatch.setattr("plaudit.serve._server.Server.startup", gives_up)
+    with pytest.raises(RuntimeError, match="the server did not start"), serving(load("trl-math")):
+        pass
+
+
+def test_an_application_that_cannot_be_made_leaves_its_port_free(monkeypatch):
+    def fails(*arguments):
+        raise ValueError("no such folder")
+
+    monkeypatch.setattr("plaudit.serve._server.application", fails)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ValueError, match="no such folder") as raised:
+        serving(load("trl-math"), port=port).__enter__()
+    assert raised.tb is not None  # it would keep open what was left open
+    socket.create_server(("127.0.0.1", port)).close()
