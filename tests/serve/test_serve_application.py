@@ -1,5 +1,6 @@
 """The application: before a fork, twice in a row, two in a process; and whom it answers."""
 
+import asyncio
 import os
 import resource
 import signal
@@ -20,6 +21,7 @@ from plaudit.recipes import Component, Recipe, ScoredBatch, load
 from plaudit.scores import Score, reward
 from plaudit.serve import Limits, application, serving
 from plaudit.serve._protocol import rows_of, to_json
+from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
 from served import children, poison, served, symbolic, until
 
@@ -29,6 +31,7 @@ FORKED = """
 import os, socket, sys
 from plaudit.recipes import load
 from plaudit.serve import Limits, application
+from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
 
 app = application(load("trl-math"))
@@ -310,3 +313,21 @@ def test_an_application_that_cannot_be_made_leaves_its_port_free(monkeypatch):
         serving(load("trl-math"), port=port).__enter__()
     assert raised.tb is not None  # it would keep open what was left open
     socket.create_server(("127.0.0.1", port)).close()
+
+
+def test_a_reward_that_blocks_its_loop_keeps_no_scorer_from_closing(monkeypatch):
+    monkeypatch.setattr("plaudit.serve._scorer.CLOSE_TIMEOUT", 0.1)
+    released = threading.Event()
+
+    async def blocks():
+        released.wait()
+
+    scorer = Scorer()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(scorer.run(1, blocks), 0.2))
+    closing = threading.Thread(target=scorer.close, daemon=True)
+    closing.start()
+    closing.join(5)
+    is_closed = not closing.is_alive()
+    released.set()
+    assert is_closed
