@@ -60,16 +60,20 @@ def _explanation(components: Mapping[str, Sequence[Score]]) -> pa.Array:
     return pa.ListArray.from_arrays(offsets, structs)
 
 
-def text_array(texts: Sequence[str | None]) -> pa.Array:
+def text_array(texts: Sequence[object]) -> pa.Array:
     """An array of texts; lone surrogates become question marks.
 
-    >>> text_array(["half a smile: \\ud83d", None]).to_pylist()
-    ['half a smile: ?', None]
+    What is no text, such as a number that a user's reward gives as its answer, becomes its text.
+
+    >>> text_array(["half a smile: \\ud83d", None, 4]).to_pylist()
+    ['half a smile: ?', None, '4']
     """
     try:
         return pa.array(texts, pa.string())
-    except UnicodeEncodeError:
-        return pa.array([valid_text(text) for text in texts], pa.string())
+    except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid):
+        # `str` of a text that is a member of an enum may be its name
+        as_texts = (t if t is None or isinstance(t, str) else str(t) for t in texts)
+        return pa.array([valid_text(text) for text in as_texts], pa.string())
 
 
 def valid_texts(texts: list[str | None]) -> list[str | None]:

@@ -157,3 +157,15 @@ def test_a_guarded_page_asks_for_the_token(monitor, shots):
         assert not one(monitor, "#locked").is_displayed()
         assert "1.0" in score(monitor, r"\boxed{4}", "4") or "1" in text(monitor, ".total")
         assert "is equal to the gold 4" in text(monitor, "#result")
+
+
+def test_the_highest_rate_is_remembered_when_the_chart_has_moved_on(start, url):
+    """The chart shows the last 120 rates; the very first one was by far the highest."""
+    with start(1280, False) as driver:
+        show(driver, url)
+        said = driver.execute_script(
+            "before = {rows: 0, uptime: 1e6};"
+            "for (let i = 1; i < 200; i++) draw({rows: 5000 + i, uptime: 1e6 + i});"
+            "return document.getElementById('peak').textContent;"
+        )
+        assert said == "5,001 at most since this page was opened"

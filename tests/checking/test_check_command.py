@@ -10,9 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from inline_work import check_here
 
-from plaudit.checking import Finding
+from plaudit.checking import Finding, check_table
 from plaudit.checking._findings_file import FindingsFile
 from plaudit.cli import main
+from plaudit.recipes import load
+from plaudit.scoring import InputError
 
 ROWS = [{"question": f"What is {n} + 1?", "solution": str(n + 1)} for n in range(12)]
 
@@ -89,6 +91,13 @@ def test_findings_are_printed_and_written(table, capsys, tmp_path):
 def test_what_is_wrong_is_said(table, capsys, rows, options, said):
     assert main(["check", table(*rows), "--recipe", "math", *options]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["workers", "limit"])
+@pytest.mark.parametrize("value", [float("nan"), 1.5, "2"])
+def test_what_is_counted_is_a_whole_number(table, name, value):
+    with pytest.raises(InputError, match=f"{name} must be a whole number, got {value!r}"):
+        check_table([table(*ROWS)], load("math"), **{name: value})
 
 
 def test_a_table_that_is_not_there_and_a_recipe_that_is_none(table, capsys):

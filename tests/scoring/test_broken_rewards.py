@@ -63,6 +63,9 @@ def huge(completions, **kwargs):
 def text_score(completions, **kwargs):
     return [Score("1.0", "Fine.") for _ in completions]
 
+def number_score(completions, **kwargs):
+    return [Score(0.5, 7, answer=4, gold=[4, "\\ud83d"], method=None) for _ in completions]
+
 def key_error(completions, **kwargs):
     return [{"a": 1.0}[c] for c in completions]
 
@@ -266,6 +269,13 @@ def test_what_is_unusual_but_right_is_scored(score, name):
     assert code == 0
     assert f"  {name}{' ' * max(0, len('status') - len(name))}  mean 0.500\n" in out
     assert "loud" not in out
+
+
+def test_what_is_no_text_in_a_score_becomes_its_text(tmp_path, score):
+    assert score("number_score")[0] == 0
+    (told,) = scored(tmp_path / "out")["explanation"][0].as_py()
+    assert (told["why"], told["answer"], told["method"]) == ("7", "4", None)
+    assert told["gold"].startswith("[4, ")
 
 
 def test_none_and_nan_skip_a_row(tmp_path, score):

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from tables import content, jsonl, rejected, scored
 
-from plaudit.scoring import InputError, score_table
+from plaudit.scoring import InputError, StoppedError, score_table
 
 pytestmark = pytest.mark.usefixtures("in_process")
 
@@ -193,6 +193,35 @@ def test_types_that_do_not_go_together_are_an_error(tmp_path, recipe):
     jsonl(tmp_path / "c.jsonl", [{**row, "x": 1}, {**row, "x": "y"}])
     with pytest.raises(InputError, match=r"int64, JSON of several types"):
         score_table([inputs[0], tmp_path / "c.jsonl"], recipe, tmp_path / "out")
+
+
+def test_a_number_too_large_for_the_type_of_all_files_is_kept_beside_its_column(tmp_path, recipe):
+    row = {"completion": "a", "solution": "1"}
+    (tmp_path / "a.parquet").write_bytes(
+        as_parquet([{**row, "x": x} for x in (1, 2**53 + 1, None)])
+    )
+    jsonl(tmp_path / "b.jsonl", [{**row, "x": 0.5}])
+    score_table([tmp_path / "a.parquet", tmp_path / "b.jsonl"], recipe, tmp_path / "out")
+    table = scored(tmp_path / "out")
+    assert table["x"].to_pylist() == [1.0, None, None, 0.5]
+    assert table["other_values"].to_pylist() == [None, f'{{"x": {2**53 + 1}}}', None, None]
+
+
+def test_a_number_that_has_no_place_in_the_output_stops_the_run(tmp_path, recipe):
+    row = {"completion": "a", "solution": "1"}
+    (tmp_path / "a.parquet").write_bytes(as_parquet([{**row, "x": 0.5}]))
+    (tmp_path / "b.parquet").write_bytes(as_parquet([{**row, "x": 2**53 + 1}]))
+    with pytest.raises(StoppedError, match=r"the column x of .*b.parquet .* int64, .* as double"):
+        score_table([tmp_path / "a.parquet", tmp_path / "b.parquet"], recipe, tmp_path / "out")
+
+
+def test_a_kind_of_list_that_cannot_be_taken_apart_is_named(tmp_path, recipe):
+    said = pa.array([["a", "b"]], pa.list_view(pa.string()))
+    table = pa.table({"completions": said, "solution": ["1"]})
+    with pa.ipc.new_file(tmp_path / "a.arrow", table.schema) as file:
+        file.write_table(table)
+    with pytest.raises(StoppedError, match=r"the column completions of .*a.arrow .*list_view"):
+        score_table([tmp_path / "a.arrow"], recipe, tmp_path / "out")
 
 
 def test_nested_messages_of_parquet_are_kept(tmp_path, recipe):

@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from tables import content, jsonl, rejected
@@ -11,11 +13,11 @@ from tables import content, jsonl, rejected
 import plaudit
 from installed import pretend_installed
 from plaudit.recipes import Component, Recipe
-from plaudit.scoring import InputError, StoppedError, score_table
+from plaudit.scoring import Block, Chunk, InputError, StoppedError, score_table
 from plaudit.scoring import _local as worker
 
 REWARDS = """
-import os, signal
+import os, signal, threading
 from pathlib import Path
 
 def dies_once(completions, folder, **kwargs):
@@ -36,6 +38,9 @@ def terminates(completions, **kwargs):
 
 def breaks(completions, **kwargs):
     raise RuntimeError("no such model")
+
+def gives_a_lock(chunk, plan):
+    return {"lock": threading.Lock()}
 
 def prints(completions, **kwargs):
     print("loud")
@@ -99,6 +104,19 @@ def test_what_is_no_fault_of_a_row_stops_the_run(tmp_path, reward):
         "RuntimeError: no such model",
     ):
         score_table([table(tmp_path)], reward("breaks"), tmp_path / "out", workers=1)
+
+
+@pytest.mark.usefixtures("reward")
+def test_a_result_that_cannot_be_sent_is_told_as_such():
+    work = import_module("odd_rewards").gives_a_lock
+    chunk = Chunk(0, 0, 0, (Block(0, [7], [b"{}"], 2),), ([1],), 0)
+    plan = SimpleNamespace(files=("a.jsonl",), limits={})
+    with pytest.raises(StoppedError) as raised:
+        list(worker.process_locally(iter([chunk]), plan, work, 1))
+    assert str(raised.value).startswith(
+        "line 7 of a.jsonl cannot be scored: dict cannot be sent to the process that started this "
+        "one: TypeError: cannot pickle '_thread.lock' object\n"
+    )
 
 
 def test_what_a_reward_prints_is_no_output(tmp_path, reward, capfd):

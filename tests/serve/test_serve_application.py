@@ -1,5 +1,6 @@
 """The application: before a fork, twice in a row, two in a process; and whom it answers."""
 
+import asyncio
 import os
 import resource
 import signal
@@ -20,6 +21,7 @@ from plaudit.recipes import Component, Recipe, ScoredBatch, load
 from plaudit.scores import Score, reward
 from plaudit.serve import Limits, application, serving
 from plaudit.serve._protocol import rows_of, to_json
+from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
 from served import children, poison, served, symbolic, until
 
@@ -29,6 +31,7 @@ FORKED = """
 import os, socket, sys
 from plaudit.recipes import load
 from plaudit.serve import Limits, application
+from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
 
 app = application(load("trl-math"))
@@ -288,3 +291,43 @@ def test_a_client_does_not_wait_long_for_a_connection():
             client(["4"], solution=["4"])
         for connection in waiting:
             connection.close()
+
+
+def test_a_server_that_does_not_start_gives_no_address(monkeypatch):
+    async def gives_up(self, sockets=None):
+        self.should_exit = True
+
+    monkeypatch.setattr("plaudit.serve._server.Server.startup", gives_up)
+    with pytest.raises(RuntimeError, match="the server did not start"), serving(load("trl-math")):
+        pass
+
+
+def test_an_application_that_cannot_be_made_leaves_its_port_free(monkeypatch):
+    def fails(*arguments):
+        raise ValueError("no such folder")
+
+    monkeypatch.setattr("plaudit.serve._server.application", fails)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+    with pytest.raises(ValueError, match="no such folder") as raised:
+        serving(load("trl-math"), port=port).__enter__()
+    assert raised.tb is not None  # it would keep open what was left open
+    socket.create_server(("127.0.0.1", port)).close()
+
+
+def test_a_reward_that_blocks_its_loop_keeps_no_scorer_from_closing(monkeypatch):
+    monkeypatch.setattr("plaudit.serve._scorer.CLOSE_TIMEOUT", 0.1)
+    released = threading.Event()
+
+    async def blocks():
+        released.wait()
+
+    scorer = Scorer()
+    with pytest.raises(TimeoutError):
+        asyncio.run(asyncio.wait_for(scorer.run(1, blocks), 0.2))
+    closing = threading.Thread(target=scorer.close, daemon=True)
+    closing.start()
+    closing.join(5)
+    is_closed = not closing.is_alive()
+    released.set()
+    assert is_closed

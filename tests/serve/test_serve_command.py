@@ -109,3 +109,12 @@ def test_a_judge_that_cannot_start_is_told_of(monkeypatch):
         answer = httpx.get(f"{url}/readyz", timeout=60)
         assert (answer.status_code, answer.json()["error"]) == (503, "install plaudit[antlr4-13]")
         assert httpx.get(f"{url}/healthz", timeout=60).status_code == 200
+
+
+def test_the_help_says_what_each_limit_is_for(capsys):
+    with pytest.raises(SystemExit):
+        main(["serve", "--help"])
+    told = " ".join(capsys.readouterr().out.split())
+    assert "a client has to send a whole request, and again to receive the whole answer" in told
+    assert "memory that all requests in flight may take together" in told
+    assert "requests beyond that are told to try again" in told

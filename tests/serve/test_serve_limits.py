@@ -229,3 +229,17 @@ def test_health_and_the_bare_page_need_no_token(guarded):
 def test_limits_must_be_limits():
     with pytest.raises(ValueError, match="deadline must be above 0, got nan"):
         Limits(deadline=float("nan"))
+
+
+@pytest.mark.parametrize("name", ["body", "rows", "connections", "held"])
+@pytest.mark.parametrize("value", [0.5, 5.0, "5", None])
+def test_what_is_counted_is_a_whole_number(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number, got {value!r}"):
+        Limits(**{name: value})
+
+
+@pytest.mark.parametrize("name", ["sending", "deadline"])
+def test_a_time_is_a_number(name):
+    with pytest.raises(ValueError, match=f"{name} must be a number, got '5'"):
+        Limits(**{name: "5"})
+    assert getattr(Limits(**{name: 5}), name) == 5

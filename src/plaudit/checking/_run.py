@@ -21,6 +21,7 @@ from plaudit.scoring import (
     InputError,
     Progress,
     StoppedError,
+    check_numbers,
     process_locally,
     with_columns,
 )
@@ -44,9 +45,7 @@ class Options:
 
     def check(self) -> None:
         """Raise InputError for an option that cannot be."""
-        for name, value in (("workers", self.workers), ("limit", self.limit)):
-            if value is not None and value < 1:
-                raise InputError(f"{name} must be 1 or more, got {value}")
+        check_numbers(workers=self.workers, limit=self.limit)
         for kind in self.skip:
             if kind not in KINDS:
                 raise InputError(

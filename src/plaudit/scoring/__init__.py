@@ -40,7 +40,12 @@ from plaudit.scoring._records import Block, UnreadableRecord, is_listed
 from plaudit.scoring._rows import records_in
 from plaudit.scoring._score import score
 from plaudit.scoring._score_chunk import outcomes_of
-from plaudit.scoring._score_table import score_table, stopping_on_system_errors, with_columns
+from plaudit.scoring._score_table import (
+    check_numbers,
+    score_table,
+    stopping_on_system_errors,
+    with_columns,
+)
 from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of
@@ -62,6 +67,7 @@ __all__ = [
     "UnreadableRecord",
     "add_arguments",
     "blocks_of",
+    "check_numbers",
     "chunks_of",
     "common_failure",
     "fail",

@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 import pyarrow as pa
@@ -231,9 +232,11 @@ class _Pool(Generic[T]):
 def _lines_of(chunk: Chunk, plan: WorkPlan) -> str:
     first, last = chunk.blocks[0], chunk.blocks[-1]
     word = "row" if getattr(plan, "scores_only", False) else "line"
-    ends = f"{word} {first.numbers[0]} of {plan.files[first.file]}", f"{word} {last.numbers[-1]}"
-    file = f" of {plan.files[last.file]}" if last.file != first.file else ""
-    return f"{ends[0]} to {ends[1]}{file}"
+    start = f"{word} {first.numbers[0]} of {plan.files[first.file]}"
+    if last.file != first.file:
+        return f"{start} to {word} {last.numbers[-1]} of {plan.files[last.file]}"
+    is_one = last.numbers[-1] == first.numbers[0]
+    return start if is_one else f"{start} to {word} {last.numbers[-1]}"
 
 
 def _how_it_ended(code: int) -> str:
@@ -254,9 +257,18 @@ def main(descriptor: int, parent: int) -> None:
         set_up_worker(plan.limits)
         while True:
             chunk = connection.recv()
-            connection.send(result_or_error(work, chunk, plan))
+            connection.send_bytes(_pickled(result_or_error(work, chunk, plan)))
     except (EOFError, OSError):
         return
+
+
+def _pickled(result: Any) -> memoryview:
+    """What `Connection.send` would send; if it cannot be pickled, the reason, which is text."""
+    try:
+        return ForkingPickler.dumps(result)
+    except Exception as error:  # a user's own class may raise anything
+        why = f"{type(result).__name__} cannot be sent to the process that started this one"
+        return ForkingPickler.dumps(f"{why}: {describe(error)}")
 
 
 class _NoPandas:

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from plaudit.scoring._columns import Column, array_of, python_rows
+from plaudit.scoring._errors import StoppedError
 from plaudit.scoring._plan import OTHER_VALUES, Plan
 from plaudit.scoring._records import (
     Block,
@@ -154,17 +155,36 @@ class _ParsedArrow:
         }
         self.records = records_in(block, taken)
         self._table = block.table()
+        self._file = plan.files[block.file]
         self._plan = plan
 
     def table(self, rows: Rows) -> pa.Table:
         places = pa.array(rows.places, pa.int64())
-        arrays = {
-            column.name: self._array(column, rows, places).cast(column.type)
-            for column in self._plan.columns
-        }
+        others: dict[int, dict[str, Any]] = {}
+        arrays = {}
+        for column in self._plan.columns:
+            values = self._array(column, rows, places)
+            try:
+                arrays[column.name] = values.cast(column.type)
+            except pa.ArrowInvalid as error:  # some values would not be the same
+                if not self._plan.other_values:
+                    raise self._no_cast(column, values.type, error) from error
+                arrays[column.name], lost = _what_fits(values, column.type)
+                for place, value in lost.items():
+                    others.setdefault(place, {})[column.name] = value
+            except (pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+                raise self._no_cast(column, values.type, error) from error
         if self._plan.other_values:
-            arrays[OTHER_VALUES] = pa.nulls(len(rows), pa.string())
+            told = {place: json.dumps(lost, default=str) for place, lost in others.items()}
+            arrays[OTHER_VALUES] = pa.array(map(told.get, range(len(rows))), pa.string())
         return pa.table(arrays)
+
+    def _no_cast(self, column: Column, found: pa.DataType, error: Exception) -> StoppedError:
+        return StoppedError(
+            f"the column {column.source} of {self._file} has values of the type {found}, which "
+            f"cannot be kept as {column.type}, its type in the output: {error}. Give the column "
+            "another type, the same in each file, or score the files in separate runs."
+        )
 
     def _array(self, column: Column, rows: Rows, places: pa.Array) -> pa.ChunkedArray:
         if column.source not in self._table.column_names:
@@ -177,6 +197,25 @@ class _ParsedArrow:
         each = zip(rows.places, rows.items, strict=True)
         items = pa.array([starts[place] + item for place, item in each], pa.int64())
         return pc.list_flatten(values).take(items)
+
+
+def _what_fits(
+    values: pa.ChunkedArray, kind: pa.DataType
+) -> tuple[pa.ChunkedArray, dict[int, Any]]:
+    """The values as another type, null where that would change them, and those, by their places."""
+    misfits = [place for place, value in enumerate(values) if not _fits(value, kind)]
+    lost = python_rows(pa.table({"it": values.take(pa.array(misfits, pa.int64()))}))
+    by_place = {place: row["it"] for place, row in zip(misfits, lost, strict=True)}
+    kept = [None if place in by_place else place for place in range(len(values))]
+    return values.take(pa.array(kept, pa.int64())).cast(kind), by_place
+
+
+def _fits(value: pa.Scalar, kind: pa.DataType) -> bool:
+    try:
+        value.cast(kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
 
 
 def rows_in(

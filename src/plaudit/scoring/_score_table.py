@@ -154,7 +154,13 @@ def _check(engine: str, workers: int | None, limit: int | None, ray_address: str
 
 
 def check_numbers(**numbers: int | None) -> None:
-    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out.
+
+    >>> check_numbers(workers=None, limit=0)
+    Traceback (most recent call last):
+    ...
+    plaudit.scoring._errors.InputError: limit must be 1 or more, got 0
+    """
     for name, value in numbers.items():
         if value is None:
             continue

@@ -4,7 +4,8 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
-from math import isfinite
+from math import inf
+from numbers import Integral, Real
 
 from starlette.exceptions import HTTPException
 
@@ -40,11 +41,15 @@ class Limits:
     held: int = 0
 
     def __post_init__(self) -> None:
-        if self.held == 0:
-            object.__setattr__(self, "held", 8 * self.body)
         for field in fields(self):
             value = getattr(self, field.name)
-            if not (value > 0 and isfinite(value)):
+            is_right = isinstance(value, Integral if field.type is int else Real)
+            if not is_right:
+                wanted = "a whole number" if field.type is int else "a number"
+                raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
+            if field.name == "held" and value == 0:
+                object.__setattr__(self, "held", 8 * self.body)
+            elif not 0 < value < inf:
                 raise ValueError(f"{field.name} must be above 0, got {value}")
 
 

@@ -89,14 +89,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             "--sending",
             usual.sending,
             float,
-            "seconds to send a request, or to receive an answer",
+            "seconds that a client has to send a whole request, and again to receive the whole "
+            "answer; a slower one is cut off",
         ),
         ("--deadline", usual.deadline, float, "seconds that a request may take to be scored"),
         (
             "--held",
             0,
             int,
-            "bytes of memory for all requests; 0 is eight times --max-body",
+            "bytes of memory that all requests in flight may take together, with what is read from "
+            "their bodies and with the answers; requests beyond that are told to try again; 0 is "
+            "eight times --max-body",
         ),
         ("--connections", usual.connections, int, "connections that may be open"),
     ):

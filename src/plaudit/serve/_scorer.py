@@ -19,6 +19,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 THREADS = 32  # for rewards that have no async form: most of the time they wait
 WAKE_UP = 0.5  # seconds
+CLOSE_TIMEOUT = 5.0  # seconds that what is cancelled has to end; its thread is a daemon
 
 _held: ContextVar[HeldMemory | None] = ContextVar("plaudit_held", default=None)
 
@@ -112,11 +113,13 @@ class _ScoringLoop:
         self.loop.call_later(WAKE_UP, self._wake_up)
 
     def close(self) -> None:
-        asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop).result()
-        self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join()
+        """Cancel what runs, and stop. Nobody waits long for a reward that blocks the loop."""
+        cancelled = asyncio.run_coroutine_threadsafe(_cancel_others(), self.loop)
+        cancelled.add_done_callback(lambda _: self.loop.call_soon_threadsafe(self.loop.stop))
+        self._thread.join(CLOSE_TIMEOUT)
         self._threads.shutdown(wait=False)
-        self.loop.close()
+        if not self._thread.is_alive():
+            self.loop.close()
 
 
 async def _cancel_others() -> None:

@@ -34,7 +34,7 @@ def serving(
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
 
     port: the port to listen on; default: 0, any free one
-    See `application` for the other parameters.
+    See `application` for the other parameters. Raises RuntimeError if the server does not start.
 
     >>> from urllib.request import urlopen
     >>> from plaudit.recipes import load
@@ -43,17 +43,19 @@ def serving(
     {"status":"ok"}
     """
     limits = limits or Limits()
-    listener = socket.create_server(("127.0.0.1", port))
-    server = server_of(application(recipe, limits, token, images, LOOPBACK), limits)
-    thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
-    thread.start()
-    try:
-        while not server.started and thread.is_alive():
-            time.sleep(0.005)
-        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-    finally:
-        server.should_exit = True
-        thread.join()
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        server = server_of(application(recipe, limits, token, images, LOOPBACK), limits)
+        thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
+        thread.start()
+        try:
+            while not server.started and thread.is_alive():
+                time.sleep(0.005)
+            if not server.started:
+                raise RuntimeError("the server did not start: its log says why")
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join()
 
 
 class Server(uvicorn.Server):
