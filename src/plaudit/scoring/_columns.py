@@ -76,8 +76,10 @@ def is_list(kind: pa.DataType) -> bool:
     >>> is_list(pa.large_list(pa.string())), is_list(pa.string())
     (True, False)
     """
-    kinds = pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list
-    return any(is_of_kind(kind) for is_of_kind in kinds)
+    types = pa.types
+    kinds = types.is_list, types.is_large_list, types.is_fixed_size_list
+    views = types.is_list_view, types.is_large_list_view
+    return any(is_of_kind(kind) for is_of_kind in (*kinds, *views))
 
 
 def _settled(kind: pa.DataType) -> pa.DataType:
