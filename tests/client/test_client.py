@@ -5,6 +5,7 @@ import inspect
 import json
 import multiprocessing
 import pickle
+import socket
 import subprocess
 import sys
 import threading
@@ -25,8 +26,10 @@ from PIL import Image
 
 import plaudit
 import slow_rewards
-from plaudit.client import AsyncClient, Client, ServerError
+from plaudit.client import AsyncClient, Client, ServerError, _plain_http
 from plaudit.client._payload import RemoteRecipe, body_of, rows_of
+from plaudit.client._plain_http import PlainHttp, is_plain
+from plaudit.client._requests import Request, Settings
 from plaudit.recipes import Component, Recipe, ScoredBatch, load
 from plaudit.scores import Score, log_means, log_statuses, reward
 from plaudit.serve import Limits, serving
@@ -141,6 +144,7 @@ def test_settings_that_no_client_can_have(given, said):
 def test_what_another_server_answers_is_told(body):
     class Other(Grumpy):
         said = ((200, "application/json", body),) * 2
+        times: ClassVar = deque()
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
         thread = threading.Thread(target=other.serve_forever)
@@ -365,6 +369,72 @@ def test_a_busy_server_is_asked_again():
         assert first.result() == second.result() == [1.0, 1.0]
         with pytest.raises(ServerError, match="answered 413: 4 completions"):
             client(["0"] * 4)
+
+
+class Closing(BaseHTTPRequestHandler):
+    """Keeps a connection for one request, without saying so, as a server that restarts does."""
+
+    protocol_version = "HTTP/1.1"
+    connections: ClassVar = []
+
+    def do_GET(self):
+        self.connections.append(self.client_address)
+        body = json.dumps(
+            {"name": "math", "components": [], "needs": {}, "takes": [], "takes_any": False}
+        ).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+        self.wfile.flush()
+        self.close_connection = True
+
+    def log_message(self, *_):
+        """Nothing."""
+
+
+def test_a_connection_that_the_server_closed_meanwhile_is_not_used():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Closing) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        http = PlainHttp(Settings(f"http://127.0.0.1:{server.server_port}"))
+        for _ in range(3):
+            assert http.send(Request("GET", "/v1/recipe")).status_code == 200
+            (kept,) = http._idle
+            until(lambda kept=kept: not _plain_http._is_quiet(kept))
+        assert len(set(Closing.connections)) == 3
+        http.close()
+        server.shutdown()
+        thread.join()
+
+
+def test_a_server_that_says_nothing_is_a_timeout():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        http = PlainHttp(Settings(f"http://127.0.0.1:{listener.getsockname()[1]}", timeout=0.2))
+        with pytest.raises(httpx.ReadTimeout):
+            http.send(Request("GET", "/v1/recipe"))
+        assert not http._idle
+
+
+@pytest.mark.parametrize(
+    ("url", "environment", "plain"),
+    [
+        ("http://rewards:8950", {}, True),
+        ("http://[::1]:8950/prefix", {}, True),
+        ("https://rewards:8950", {}, False),
+        ("http://me:secret@rewards:8950", {}, False),
+        ("http://rewards:8950", {"http_proxy": "http://proxy:3128"}, False),
+        ("http://rewards:8950", {"all_proxy": "http://proxy:3128"}, False),
+        ("http://rewards:8950", {"http_proxy": "http://proxy", "no_proxy": "rewards"}, True),
+    ],
+)
+def test_what_needs_more_than_plain_http_has_httpx(monkeypatch, url, environment, plain):
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert is_plain(url) is plain
 
 
 class Grumpy(BaseHTTPRequestHandler):

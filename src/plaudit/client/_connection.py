@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 
 import httpx
 
+from plaudit.client._plain_http import PlainHttp, is_plain
 from plaudit.client._requests import Pause, Reply, Request, Settings, Steps
 
 T = TypeVar("T")
@@ -20,7 +21,7 @@ class Connection:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._lock = threading.Lock()
-        self._http: httpx.Client | None = None
+        self._http: httpx.Client | PlainHttp | None = None
         self._process = 0  # that opened them
 
     def __reduce__(self) -> tuple[type["Connection"], tuple[Settings]]:
@@ -47,16 +48,20 @@ class Connection:
         if isinstance(step, Pause):
             time.sleep(step.seconds)
             return None
+        http = self._opened()
         try:
-            return self._opened().send(step.for_httpx(self._settings))
+            if isinstance(http, PlainHttp):
+                return http.send(step)
+            return http.send(step.for_httpx(self._settings))
         except httpx.TransportError as error:
             return error
 
-    def _opened(self) -> httpx.Client:
+    def _opened(self) -> httpx.Client | PlainHttp:
         with self._lock:
             if self._http is None or self._process != os.getpid():
                 self._process = os.getpid()
-                self._http = httpx.Client()
+                is_direct = is_plain(self._settings.url)
+                self._http = PlainHttp(self._settings) if is_direct else httpx.Client()
             return self._http
 
 
