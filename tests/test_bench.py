@@ -23,7 +23,7 @@ SMALL = {
     "repetition": "--tokens 600 --repeat 1",
     "agreement": "--rows 64 --processes 1",
     "drawn_pairs": "--pairs 40 --processes 1",
-    "kills": "--rows 120 --kills 2 --every 0.05",
+    "kills": "--rows 400 --kills 1 --every 0.01",
     "soak": "--minutes 0.1",
     "score_table": "--rows 300 600 --workers 1",
     "score_dataframe": "--rows 2000 --repeat 1 --most 1000",
