@@ -17,7 +17,7 @@ from plaudit.recipes._names import quoted
 from plaudit.scores import Score
 
 T = TypeVar("T")
-_NO_LISTS = (Mapping, Set, str, bytes)  # their entries are not one for each row, in order
+_NO_LISTS = (Mapping, Set, str, bytes)  # though one can iterate over them
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,19 @@ class Calling:
         return {name: column for name, column in found.items() if column is not None}
 
     def _scores(self, rows: int, given: Any) -> list[Score]:
-        if not isinstance(given, Iterable) or isinstance(given, _NO_LISTS):
+        try:
+            if isinstance(given, _NO_LISTS):
+                raise TypeError("its entries are not one for each row, in order")
+            each = iter(given)
+        except TypeError as error:
             wanted = f"a list with a number for each of the {rows} completions"
             got = f"{type(given).__name__}: {given!r:.80}"
-            raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}")
+            raise BrokenRewardError(f"{self.label} must give {wanted}, got {got}") from error
         scores = [
             one
             if type(one) is Score and type(value := one.value) is float and value == value
             else score_of_value(one, self.label, row)
-            for row, one in enumerate(given)
+            for row, one in enumerate(each)
         ]
         if len(scores) != rows:
             gave = f"{self.label} gave {len(scores)} values for {rows} completions"
