@@ -2,6 +2,7 @@
 
 import pytest
 
+import examples
 from plaudit.answers import Outcome, judge_answer
 
 LONG = 3000
@@ -51,14 +52,24 @@ GOLDS = ["4", r"\sqrt{2}", "x^2+1", "(1,2)", "1,2", "x<5", "y=2x+1", r"k\pi", "a
 GOLDS += ["May 5, 1999", "5 m"]
 
 
-@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
-def test_a_bomb_does_not_go_off(bomb: str) -> None:
-    for gold in GOLDS:
+def check_bomb(bomb: str, golds: list[str]) -> None:
+    for gold in golds:
         for answer, other in ((bomb, gold), (gold, bomb)):
             for text in (f"<answer>{answer}</answer>", f"The answer is {answer}"):
                 verdict = judge_answer(text, [other])
                 assert not verdict.right
                 assert verdict.outcome is not Outcome.ERROR, verdict.why
+
+
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
+def test_a_bomb_does_not_go_off(bomb: str) -> None:
+    check_bomb(bomb, GOLDS[::4])
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
+def test_a_bomb_does_not_go_off_beside_any_gold(bomb: str) -> None:
+    check_bomb(bomb, GOLDS)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,13 @@ from plaudit.recipes import Component, Recipe
 
 HERE = str(Path(__file__).parent)
 QUICK = {
-    *("gold_holds_reply", "numbered_steps", "finds_its_own_verdict", "works_it_out_itself"),
-    *("any_of_the_tags", "whole_part_only", "what_follows_is_not_read", "recall_of_boxes"),
-    *("effort_between_limits", "time_limit_by_signal", "whole_pixels_only"),
-    *("exact_number", "word_f1", "letter", "overlap", "form_with_content"),
+    *("gold_holds_reply", "numbered_steps", "any_of_the_tags", "recall_of_boxes"),
+    *("effort_between_limits", "time_limit_by_signal"),
+    *("exact_number", "letter", "overlap"),
+}
+LONG = {
+    *("finds_its_own_verdict", "works_it_out_itself", "whole_part_only", "word_f1"),
+    *("what_follows_is_not_read", "whole_pixels_only", "form_with_content"),
 }
 REPEATED = ("numbered_steps", "any_of_the_tags", "recall_of_boxes", "time_limit_by_signal")
 AUDIT = pytest.mark.skipif(
@@ -36,7 +39,8 @@ def audited(name, table, folder=HERE, module="audited_rewards"):
 
 def each(names):
     """A few for everybody; all of them take many minutes, `make test-audit` runs these."""
-    return [pytest.param(name, marks=[] if name in QUICK else AUDIT, id=name) for name in names]
+    marks = {**dict.fromkeys(QUICK, ()), **dict.fromkeys(LONG, pytest.mark.long)}
+    return [pytest.param(name, marks=marks.get(name, AUDIT), id=name) for name in names]
 
 
 @pytest.mark.parametrize("name", each(audited_rewards.HOLED))
