@@ -2,7 +2,6 @@
 
 import pytest
 
-import examples
 from plaudit.answers import Outcome, judge_answer
 
 LONG = 3000
