@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lint test test-long coverage test-failed test-oldest bench test-audit test-browser \
+.PHONY: help ready demo lint test test-long coverage test-failed test-oldest bench test-audit test-browser \
 	test-ray test-trainers train-demo docs wheel clean
 
 help:
@@ -36,6 +36,8 @@ $(READY): pyproject.toml
 	@[ -e $@ ] || $(PYTHON) -m venv --clear $(VENV)
 	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,serve,client,dev]'
 	@touch $@
+
+ready: $(READY)
 
 # The paths of images are relative to the rollouts, so each is scored from their folder.
 RECIPES := trl-math canoe vlm-r1-rec

@@ -26,12 +26,12 @@ def server(tmp_path_factory):
 
 @contextmanager
 def killing(server):
-    """Kills a worker as soon as there is one, five times; gives those that it killed."""
+    """Kills a worker as soon as there is a new one, five times; gives those that it killed."""
     done, killed = threading.Event(), []
 
     def kill():
         while len(killed) < 5 and not done.wait(0.1):
-            for worker in server.workers()[-1:]:
+            for worker in [one for one in server.workers() if one not in killed][-1:]:
                 os.kill(worker, signal.SIGKILL)
                 killed.append(worker)
 
