@@ -399,7 +399,7 @@ def test_a_connection_that_the_server_closed_meanwhile_is_not_used():
         thread.start()
         http = PlainHttp(Settings(f"http://127.0.0.1:{server.server_port}"))
         for _ in range(3):
-            assert http.send(Request("GET", "/v1/recipe")).status_code == 200
+            assert http.send(Request("GET", "/v1/recipe")).status == 200
             (kept,) = http._idle
             until(lambda kept=kept: not _plain_http._is_quiet(kept))
         assert len(set(Closing.connections)) == 3
@@ -414,6 +414,69 @@ def test_a_server_that_says_nothing_is_a_timeout():
         with pytest.raises(httpx.ReadTimeout):
             http.send(Request("GET", "/v1/recipe"))
         assert not http._idle
+
+
+def answered(said, body=None):
+    """What a client makes of these bytes, after which the server closes; it reads no large body."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        http = PlainHttp(Settings(f"http://127.0.0.1:{listener.getsockname()[1]}/a b", timeout=5))
+
+        def serve():
+            connection, _ = listener.accept()
+            with connection:
+                connection.settimeout(5)
+                heads.append(connection.recv(200))
+                connection.sendall(said)
+
+        heads = []
+        thread = threading.Thread(target=serve)
+        thread.start()
+        try:
+            reply = http.send(Request("POST", "/v1/rewards", body))
+        finally:
+            thread.join()
+        assert heads[0].startswith(b"POST /a%20b/v1/rewards HTTP/1.1\r\nHost: 127.0.0.1:")
+        kept = len(http._idle)
+        http.close()
+        return reply, kept
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"HTTP/1.1 200 OK\r\nRetry-After: 7\r\nContent-Length: 4\r\n\r\nfour",
+        b"HTTP/1.0 200 OK\r\nretry-after:7\r\nContent-Length: 4\r\n\r\nfour",
+        b"HTTP/1.1 200 OK\r\nRETRY-AFTER: 7\r\nTransfer-Encoding: chunked\r\n\r\n"
+        b"3\r\nfou\r\n1\r\nr\r\n0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nRetry-After: 7\r\n\r\nfour",
+    ],
+    ids=["with its length", "of an old server", "in chunks", "until the connection ends"],
+)
+def test_an_answer_is_read_however_its_end_is_marked(said):
+    reply, _ = answered(said)
+    assert (reply.status, reply.headers["retry-after"], reply.content) == (200, "7", b"four")
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"", b"SSH-2.0-OpenSSH_9.6\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nfour"],
+    ids=["nothing", "not HTTP", "cut short"],
+)
+def test_what_is_no_answer_is_an_error_of_the_connection(said):
+    with pytest.raises(httpx.ReadError):
+        answered(said)
+
+
+def test_an_answer_counts_though_the_server_did_not_take_the_body():
+    said = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+    reply, kept = answered(said, b"x" * (64 << 20))
+    assert (reply.status, kept) == (413, 0)
+
+
+@pytest.mark.parametrize("token", ["a\r\nX-Admin: yes", "sésame"])
+def test_a_token_that_no_header_can_hold_is_refused(token):
+    with pytest.raises(ValueError, match="characters that no header can hold"):
+        Client("http://127.0.0.1:9", token=token)(["4"])
 
 
 @pytest.mark.parametrize(

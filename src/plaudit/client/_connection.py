@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from plaudit.client._plain_http import PlainHttp, is_plain
-from plaudit.client._requests import Pause, Reply, Request, Settings, Steps
+from plaudit.client._requests import Pause, Reply, Request, Response, Settings, Steps
 
 T = TypeVar("T")
 
@@ -52,7 +52,7 @@ class Connection:
         try:
             if isinstance(http, PlainHttp):
                 return http.send(step)
-            return http.send(step.for_httpx(self._settings))
+            return Response.of(http.send(step.for_httpx(self._settings)))
         except httpx.TransportError as error:
             return error
 
@@ -96,7 +96,7 @@ class AsyncConnection:
             await asyncio.sleep(step.seconds)
             return None
         try:
-            return await self._opened().send(step.for_httpx(self._settings))
+            return Response.of(await self._opened().send(step.for_httpx(self._settings)))
         except httpx.TransportError as error:
             return error
 

@@ -5,10 +5,11 @@ A step yields a `Request`, and is sent the reply or the error that came instead;
 event loop.
 """
 
+import http.client
 import os
 import random
 import time
-from collections.abc import Collection, Generator, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -70,6 +71,9 @@ class Settings:
             seconds = getattr(self, name)
             if not seconds >= least:  # NaN is neither
                 raise ValueError(f"{name} must be a number of seconds, got {seconds!r}")
+        token = self._bearer()
+        if not (token.isascii() and token.isprintable()):
+            raise ValueError("the token has characters that no header can hold")
 
     @property
     def headers(self) -> dict[str, str]:
@@ -79,9 +83,12 @@ class Settings:
         'Bearer secret'
         """
         headers = {"Content-Type": "application/json", "User-Agent": "plaudit"}
-        if token := self.token or os.environ.get(VARIABLE, ""):
-            headers["Authorization"] = f"Bearer {token.strip()}"
+        if token := self._bearer():
+            headers["Authorization"] = f"Bearer {token}"
         return headers
+
+    def _bearer(self) -> str:
+        return (self.token or os.environ.get(VARIABLE, "")).strip()
 
     @property
     def timeouts(self) -> dict[str, float]:
@@ -129,7 +136,25 @@ class Pause:
     seconds: float
 
 
-Reply = httpx.Response | httpx.TransportError
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the server answered; the names of its headers are in lower case.
+
+    >>> Response.of(httpx.Response(429, headers={"Retry-After": "1"})).headers["retry-after"]
+    '1'
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    content: bytes
+
+    @classmethod
+    def of(cls, response: httpx.Response) -> "Response":
+        """The same, as httpx gave it."""
+        return cls(response.status_code, response.headers, response.content)
+
+
+Reply = Response | httpx.TransportError
 Steps = Generator[Request | Pause, Reply | None, T]
 
 
@@ -186,7 +211,7 @@ class Server:
             reply = yield Request(method, path, body)
             assert reply is not None
             outcome = attempts.outcome(reply)
-            if isinstance(outcome, httpx.Response):
+            if isinstance(outcome, Response):
                 try:
                     return read_answer(outcome.content)
                 except ValueError:
@@ -222,7 +247,7 @@ class Attempts:
     do not come back together. It is at least as long as the server asks for.
 
     >>> attempts = Attempts(Settings("http://rewards:8950", patience=60))
-    >>> 0.9 < attempts.outcome(httpx.Response(429, headers={"Retry-After": "1"})).seconds < 2.1
+    >>> 0.9 < attempts.outcome(Response(429, {"retry-after": "1"}, b"")).seconds < 2.1
     True
     """
 
@@ -231,15 +256,15 @@ class Attempts:
         self._end = time.monotonic() + settings.patience
         self._count = 0
 
-    def outcome(self, reply: Reply) -> httpx.Response | Pause:
+    def outcome(self, reply: Reply) -> Response | Pause:
         """A successful reply, or the pause until the next attempt; raises if there is neither."""
-        if isinstance(reply, httpx.Response) and reply.status_code not in RETRIED:
-            if reply.is_success:
+        if isinstance(reply, Response) and reply.status not in RETRIED:
+            if 200 <= reply.status < 300:
                 return reply
             raise self._error(reply)
         self._count += 1
         seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
-        if isinstance(reply, httpx.Response):
+        if isinstance(reply, Response):
             seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
         if time.monotonic() + seconds > self._end:
             raise self._error(reply)
@@ -250,19 +275,19 @@ class Attempts:
         if isinstance(reply, httpx.TransportError):
             why = f"{type(reply).__name__} {reply}".strip()
             return ServerError(f"cannot reach {self._settings.url}: {why}{tries}")
-        code = reply.status_code
+        code = reply.status
         return ServerError(f"{self._settings.url} answered {code}: {_reason(reply)}{tries}", code)
 
 
-def _retry_after(reply: httpx.Response) -> float:
+def _retry_after(reply: Response) -> float:
     """Seconds that the server asks for, at most 60; a date is not understood."""
-    seconds = reply.headers.get("Retry-After", "")
+    seconds = reply.headers.get("retry-after", "")
     return min(float(seconds), 60.0) if seconds.isdecimal() else 0.0
 
 
-def _reason(reply: httpx.Response) -> str:
+def _reason(reply: Response) -> str:
     try:
-        content: Any = reply.json()
-        return str(content["error"])
+        return str(read_answer(reply.content)["error"])
     except (ValueError, KeyError, TypeError):
-        return reply.text[:200] or reply.reason_phrase
+        text = reply.content.decode(errors="replace")
+        return text[:200] or http.client.responses.get(reply.status, "")
