@@ -3,8 +3,8 @@
 Each batch of 256 rows is new to both sides, which have separate judges and take turns: the direct
 call in this process, the server in another. The median batch counts, since other work on the
 machine slows one side or the other. *Known rows* are the same batches five times again, which the
-direct call only looks up. Exits with 1 if a reward differs, or if the rate of new rows over HTTP is below
---least of the direct call's.
+direct call only looks up. Exits with 1 if a reward differs, or if the rate of new rows over HTTP is
+below --least of the direct call's.
 """
 
 import sys

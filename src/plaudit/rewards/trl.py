@@ -9,7 +9,7 @@ Where TRL reads the first message alone, these read what the completion says in 
 `plaudit.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
@@ -21,7 +21,7 @@ from plaudit.declarations import declared, reward_factory
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, async_reward, reward, score_of, values_of
+from plaudit.scores import Score, async_reward, reward, scores_of, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -150,23 +150,14 @@ def _judged(
 ) -> Steps:
     """Scores of the texts; a text that is None is reasoning that never ended."""
     same_length(completions, solution=solution)
-    golds = gold_texts_of(solution)
-    verdicts = iter(
-        (
-            yield [
-                Pair(text, gold, Rule.LATEX)
-                for text, gold in zip(texts, golds, strict=True)
-                if text is not None and gold is not None
-            ]
-        )
-    )
-    return [_score(text, gold, verdicts) for text, gold in zip(texts, golds, strict=True)]
-
-
-def _score(text: str | None, gold: str | None, verdicts: Iterator[Verdict]) -> Score:
-    if text is None:
-        return NO_END
-    return NO_GOLD if gold is None else score_of(next(verdicts), gold, bad_gold=None)
+    rows = list(zip(texts, gold_texts_of(solution), strict=True))
+    pairs = [
+        Pair(text, gold, Rule.LATEX) for text, gold in rows if text is not None and gold is not None
+    ]
+    scores = iter(scores_of((yield pairs), [pair.gold for pair in pairs], bad_gold=None))
+    return [
+        NO_END if text is None else NO_GOLD if gold is None else next(scores) for text, gold in rows
+    ]
 
 
 def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[Score]) -> None:

@@ -15,7 +15,16 @@ from plaudit.scores._decorators import (
     text_reward,
 )
 from plaudit.scores._explain import explain
-from plaudit.scores._score import NO_GOLD, STATUSES, STOPPED, TOLD, TROUBLE, Score, score_of
+from plaudit.scores._score import (
+    NO_GOLD,
+    STATUSES,
+    STOPPED,
+    TOLD,
+    TROUBLE,
+    Score,
+    score_of,
+    scores_of,
+)
 from plaudit.scores._values import log_means, log_statuses, values_of
 
 __all__ = [
@@ -35,6 +44,7 @@ __all__ = [
     "log_statuses",
     "reward",
     "score_of",
+    "scores_of",
     "text_reward",
     "values_of",
 ]

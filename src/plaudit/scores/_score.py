@@ -1,5 +1,6 @@
 """A verdict of the judge in, and out comes a `Score`: what a completion is worth, and why."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from plaudit.golds import in_part
@@ -103,3 +104,24 @@ def score_of(
     else:
         score = compared
     return replace(score, why=f"{score.why} {told}", gold_in_part=True) if told else score
+
+
+def scores_of(
+    verdicts: Sequence[Verdict], golds: Sequence[str], *, bad_gold: float | None = 0.0
+) -> list[Score]:
+    """The score of each verdict and its gold; rows that share both share a score.
+
+    >>> verdict = Verdict(Status.EQUAL, "4", "4", "same text", 0.0)
+    >>> one, other = scores_of([verdict, verdict], ["4", "4"])
+    >>> one.value, one is other
+    (1.0, True)
+    """
+    made: dict[tuple[int, str], Score] = {}
+    scores = []
+    for verdict, gold in zip(verdicts, golds, strict=True):
+        key = id(verdict), gold  # a verdict's own hash takes as long as making a score
+        score = made.get(key)
+        if score is None:
+            score = made[key] = score_of(verdict, gold, bad_gold=bad_gold)
+        scores.append(score)
+    return scores
