@@ -158,24 +158,29 @@ class LatexReader:
         """Where an environment that holds this box may start, from the left.
 
         Of each kind only the leftmost opening after the kind's last closing can: those between
-        it and the box have the same closing ahead.
+        it and the box have the same closing ahead. Where none is ahead, there is none behind.
         """
         text = self.text
         openings: list[int] = []
-        if r"\]" in text:
+        if self._is_ahead(r"\]", box):
             openings.append(self._next(r"\[", self._last(r"\]", box) + 1))
-        if r"\)" in text:
+        if self._is_ahead(r"\)", box):
             line = self._last("\n", box) + 1
             openings.append(self._next(r"\(", max(self._last(r"\)", box) + 1, line)))
-        if "$" in text:
-            double = self._last("$$", box)
-            openings += double - 1, double, self._last_dollar(box)
-        if "]" in text:
+        if self._is_ahead("$", box):
+            openings.append(self._last_dollar(box))
+            if self._is_ahead("$$", box):
+                double = self._last("$$", box)
+                openings += double - 1, double
+        if self._is_ahead("]", box):
             bracket = self._last("[", box)
             if text[bracket - 1 : bracket].isspace():
                 openings.append(bracket - 1)
         self._box = box
         return sorted(at for at in openings if 0 <= at < box)
+
+    def _is_ahead(self, closing: str, box: int) -> bool:
+        return self._next(closing, box) < len(self.text)
 
     def _next(self, needle: str, start: int) -> int:
         """The next `needle`, or the text's end; looked for once, then known."""
