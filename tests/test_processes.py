@@ -31,3 +31,43 @@ def test_a_process_does_not_outlive_a_parent_that_is_gone(monkeypatch):
     processes.die_with_parent(os.getppid())
     with pytest.raises(SystemExit):
         processes.die_with_parent(os.getppid() + 1)
+
+
+ENDING = """
+import atexit, sys, threading, time
+from plaudit.processes import end_process
+
+def later():
+    time.sleep(0.2)
+    print("a thread", flush=True)
+
+class Large:
+    def __del__(self):
+        print("freed")
+
+def main():
+    global kept
+    kept = Large()
+    threading.Thread(target=later).start()
+    threading.Thread(target=time.sleep, args=[60], daemon=True).start()
+    atexit.register(print, "at exit")
+    sys.stdout.write("not flushed ")
+    end_process()
+"""
+
+
+def test_a_process_ends_after_its_threads_and_exit_functions(tmp_path, monkeypatch):
+    (tmp_path / "ending.py").write_text(ENDING)
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+    with processes.start_python("ending", stdout=subprocess.PIPE) as started:
+        assert started.stdout.read().split(b"\n") == [b"not flushed a thread", b"at exit", b""]
+    assert started.returncode == 0
+
+
+def test_a_process_ends_though_nobody_reads_what_it_says():
+    code = "import plaudit.processes as p; print('x' * 9, end=''); p.end_process()"
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
+    command = [sys.executable, "-c", code]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, env=buffered)
+    started.stdout.close()
+    assert started.wait(30) == 0

@@ -3,10 +3,13 @@
 They are started by exec, so they never see the caller's `__main__`, threads or CUDA.
 """
 
+import atexit
 import gc
 import os
 import signal
 import sys
+import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,3 +109,21 @@ def die_with_parent(parent: int) -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(1)
+
+
+def end_process() -> None:
+    """End this process as Python does, except that it frees nothing, which can take a second.
+
+    >>> import subprocess
+    >>> code = "import plaudit.processes as p; print('not flushed'); p.end_process()"
+    >>> subprocess.run([sys.executable, "-c", code], capture_output=True).stdout
+    b'not flushed\\n'
+    """
+    for thread in threading.enumerate():
+        if not thread.daemon and thread is not threading.current_thread():
+            thread.join()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed
+            stream.flush()
+    os._exit(0)

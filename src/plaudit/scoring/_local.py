@@ -22,7 +22,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast
 import pyarrow as pa
 
 from plaudit.judge import configure, shared_judge
-from plaudit.processes import cores, die_with_parent, start_python
+from plaudit.processes import cores, die_with_parent, end_process, start_python
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, RETRY_HINT, StoppedError, describe
 from plaudit.scoring._folder import score_and_write
@@ -259,7 +259,7 @@ def main(descriptor: int, parent: int) -> None:
             chunk = connection.recv()
             connection.send_bytes(_pickled(result_or_error(work, chunk, plan)))
     except (EOFError, OSError):
-        return
+        end_process()
 
 
 def _pickled(result: Any) -> memoryview:

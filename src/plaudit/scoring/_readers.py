@@ -9,7 +9,7 @@ import errno
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import accumulate, chain, compress
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -151,15 +151,14 @@ def _filled(lines: Iterator[tuple[int, list[Line]]], path: str = "") -> Iterator
     """The lines that are not blank, with their numbers; given a `path`, with their offsets too."""
     number = 1
     for start, some in lines:
-        is_row = [bool(one) and (type(one) is not bytes or not one.isspace()) for one in some]
         numbers: Sequence[int] = range(number, number + len(some))
         starts = list(accumulate([len(line) + 1 for line in some], initial=start)) if path else []
-        kept = some
-        if not all(is_row):
+        kept, is_whole = some, set(map(type, some)) <= {bytes}
+        if not is_whole or not all(some) or any(map(bytes.isspace, cast("list[bytes]", some))):
+            is_row = [bool(one) and (type(one) is not bytes or not one.isspace()) for one in some]
             kept, numbers = list(compress(some, is_row)), list(compress(numbers, is_row))
             starts = [*compress(starts, is_row), starts[-1]] if path else []
         number += len(some)
-        is_whole = all(type(line) is bytes for line in kept)
         # The last piece is what follows the last newline: usually nothing.
         so_far = number - 1 - (some == [b""])
         yield Found(numbers, kept, path if is_whole else "", starts, so_far)

@@ -95,14 +95,14 @@ def same_number(gold: ExactNumber, answer: ExactNumber) -> bool | None:
     >>> same_number(ExactNumber(Fraction(50), percent=True), ExactNumber(Fraction(1, 2)))
     True
     """
-    distance = abs(_plain(gold) - _plain(answer))
     if gold.decimal or answer.decimal:
+        distance = abs(_plain(gold) - _plain(answer))
         return False if distance > CLEARLY_APART else _same_decimal(gold, answer, distance)
     if gold.percent != answer.percent and not (gold.evaluated and answer.evaluated):
         return None
     if gold.percent != answer.percent and gold.value == answer.value and _number_counts():
         return _whole(gold) and _whole(answer)  # of 9 % and 9, math-verify says that they are equal
-    return distance == 0
+    return _plain(gold) == _plain(answer)
 
 
 def _same_decimal(gold: ExactNumber, answer: ExactNumber, distance: Fraction) -> bool | None:
