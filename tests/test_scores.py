@@ -5,9 +5,20 @@ import asyncio
 import pytest
 
 import plaudit
-from plaudit.judge import Status
+from plaudit.judge import Status, Verdict
 from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
-from plaudit.scores import STATUSES, STOPPED, TOLD, TROUBLE, Score, explain, reward, text_reward
+from plaudit.scores import (
+    STATUSES,
+    STOPPED,
+    TOLD,
+    TROUBLE,
+    Score,
+    explain,
+    reward,
+    scores_of,
+    text_reward,
+    without_reasons,
+)
 
 PENALTY = trl.get_repetition_penalty_reward()
 
@@ -210,3 +221,25 @@ def test_the_columns_of_a_text_reward_are_called_as_the_caller_calls_them():
         vlm_r1.detection_score.scores(["a", "b"], solution=["a"])
     with pytest.raises(TypeError, match="completions must be a list with one entry per completion"):
         vlm_r1.detection_score.scores((text for text in "ab"), solution=["a", "b"])
+
+
+@pytest.mark.parametrize("bad_gold", [0.0, None])
+def test_scores_without_reasons_have_the_same_values_and_statuses(bad_gold):
+    verdicts = [Verdict(status, "5", "4", "numbers", 0.0, "a problem") for status in Status]
+    golds = ["4"] * len(verdicts)
+    whole = scores_of(verdicts, golds, bad_gold=bad_gold)
+    with without_reasons():
+        bare = scores_of(verdicts, golds, bad_gold=bad_gold)
+    assert [(s.value, s.status, s.right) for s in bare] == [
+        (s.value, s.status, s.right) for s in whole
+    ]
+    assert not any(s.why or s.answer or s.gold for s in bare)
+    assert all(s.why for s in whole)
+    assert scores_of(verdicts, golds, bad_gold=bad_gold) == whole  # the block has ended
+
+
+def test_a_gold_that_is_read_in_part_is_warned_of_without_reasons_too(monkeypatch):
+    monkeypatch.setattr("plaudit.golds._warned", set())
+    verdict = Verdict(Status.EQUAL, "2", "2", "same text", 0.0)
+    with without_reasons(), pytest.warns(UserWarning, match="is read as 2"):
+        scores_of([verdict], [r"2\sqrt{2}"])

@@ -24,6 +24,7 @@ from plaudit.scores._score import (
     Score,
     score_of,
     scores_of,
+    without_reasons,
 )
 from plaudit.scores._values import log_means, log_statuses, values_of
 
@@ -47,4 +48,5 @@ __all__ = [
     "scores_of",
     "text_reward",
     "values_of",
+    "without_reasons",
 ]

@@ -1,7 +1,10 @@
 """A verdict of the judge in, and out comes a `Score`: what a completion is worth, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from functools import cache
 
 from plaudit.golds import in_part
 from plaudit.judge import Status, Verdict
@@ -116,12 +119,43 @@ def scores_of(
     >>> one.value, one is other
     (1.0, True)
     """
+    make = score_of if _reasons_wanted.get() else _bare_score_of
     made: dict[tuple[int, str], Score] = {}
     scores = []
     for verdict, gold in zip(verdicts, golds, strict=True):
         key = id(verdict), gold  # a verdict's own hash takes as long as making a score
         score = made.get(key)
         if score is None:
-            score = made[key] = score_of(verdict, gold, bad_gold=bad_gold)
+            score = made[key] = make(verdict, gold, bad_gold=bad_gold)
         scores.append(score)
     return scores
+
+
+@contextmanager
+def without_reasons() -> Iterator[None]:
+    """What `scores_of` gives in the block has a value and a status, for who wants no more.
+
+    >>> with without_reasons():
+    ...     (score,) = scores_of([Verdict(Status.EQUAL, "4", "4", "same text", 0.0)], ["4"])
+    >>> score.value, score.why
+    (1.0, '')
+    """
+    token = _reasons_wanted.set(False)
+    try:
+        yield
+    finally:
+        _reasons_wanted.reset(token)
+
+
+_reasons_wanted = ContextVar("plaudit_reasons", default=True)
+
+
+def _bare_score_of(verdict: Verdict, gold: str, *, bad_gold: float | None) -> Score:
+    in_part(gold, verdict.gold)  # which warns
+    return _bare_score(verdict.status, bad_gold)
+
+
+@cache  # there are as many as statuses
+def _bare_score(status: Status, bad_gold: float | None) -> Score:
+    verdict = Verdict(status, None, None, "", 0.0)
+    return replace(score_of(verdict, "", bad_gold=bad_gold), why="")

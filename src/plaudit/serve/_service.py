@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -17,7 +17,7 @@ from plaudit.completions import texts_of
 from plaudit.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
 from plaudit.recipes import Recipe, RowScore, ScoredBatch
-from plaudit.scores import log_means, log_statuses
+from plaudit.scores import log_means, log_statuses, without_reasons
 from plaudit.serve._admission import Admission, HeldMemory, Limits
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
@@ -143,7 +143,7 @@ class Service:
     ) -> list[float | None]:
         """The totals; what they hide, the means of components and the statuses, is logged."""
         columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        batch = await self._scored(request, Batch(asked.completions, columns))
+        batch = await self._scored(request, Batch(asked.completions, columns), asked.logs)
         if asked.logs:
             values = {name: [one.value for one in s] for name, s in batch.components.items()}
             log_means(self.recipe.name, values, logged.log_metric)
@@ -188,12 +188,12 @@ class Service:
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)[:LONGEST]) from None
 
-    async def _scored(self, request: Request, batch: Batch) -> ScoredBatch:
-        scored = await self._admit_and_run(
-            request,
-            batch.completions,
-            lambda: self.recipe.score_batch_async(batch.completions, **batch.columns),
-        )
+    async def _scored(self, request: Request, batch: Batch, reasons: bool = True) -> ScoredBatch:
+        async def scoring() -> ScoredBatch:
+            with nullcontext() if reasons else without_reasons():
+                return await self.recipe.score_batch_async(batch.completions, **batch.columns)
+
+        scored = await self._admit_and_run(request, batch.completions, scoring)
         self.metrics.add_statuses(Counter(scored.statuses))
         return scored
 
