@@ -35,6 +35,7 @@ def test_a_process_does_not_outlive_a_parent_that_is_gone(monkeypatch):
 
 ENDING = """
 import atexit, sys, threading, time
+from concurrent.futures import ThreadPoolExecutor
 from plaudit.processes import end_process
 
 def later():
@@ -46,8 +47,9 @@ class Large:
         print("freed")
 
 def main():
-    global kept
-    kept = Large()
+    global kept, idle
+    kept, idle = Large(), ThreadPoolExecutor(1)
+    idle.submit(time.sleep, 0).result()
     threading.Thread(target=later).start()
     threading.Thread(target=time.sleep, args=[60], daemon=True).start()
     atexit.register(print, "at exit")
@@ -60,7 +62,8 @@ def test_a_process_ends_after_its_threads_and_exit_functions(tmp_path, monkeypat
     (tmp_path / "ending.py").write_text(ENDING)
     monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
     with processes.start_python("ending", stdout=subprocess.PIPE) as started:
-        assert started.stdout.read().split(b"\n") == [b"not flushed a thread", b"at exit", b""]
+        said, _ = started.communicate(timeout=30)
+    assert said.split(b"\n") == [b"not flushed a thread", b"at exit", b""]
     assert started.returncode == 0
 
 

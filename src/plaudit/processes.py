@@ -119,9 +119,8 @@ def end_process() -> None:
     >>> subprocess.run([sys.executable, "-c", code], capture_output=True).stdout
     b'not flushed\\n'
     """
-    for thread in threading.enumerate():
-        if not thread.daemon and thread is not threading.current_thread():
-            thread.join()
+    # As multiprocessing does in its own processes; it also ends the idle threads of executors.
+    threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):  # nobody reads it any more, or it is closed

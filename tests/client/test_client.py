@@ -31,6 +31,7 @@ from plaudit.client._payload import RemoteRecipe, body_of, rows_of
 from plaudit.client._plain_http import PlainHttp, is_plain
 from plaudit.client._requests import Request, Settings
 from plaudit.recipes import Component, Recipe, ScoredBatch, load
+from plaudit.rewards import trl
 from plaudit.scores import Score, log_means, log_statuses, reward
 from plaudit.serve import Limits, serving
 from plaudit.serve import _protocol as protocol
@@ -477,6 +478,25 @@ def test_an_answer_counts_though_the_server_did_not_take_the_body():
 def test_a_token_that_no_header_can_hold_is_refused(token):
     with pytest.raises(ValueError, match="characters that no header can hold"):
         Client("http://127.0.0.1:9", token=token)(["4"])
+
+
+def test_a_token_that_is_not_text_is_refused():
+    with pytest.raises(TypeError, match="the token must be text, got bytes"):
+        Client("http://127.0.0.1:9", token=b"sesame")
+
+
+@pytest.mark.parametrize("is_light", [False, True])
+def test_a_reward_that_reads_the_reasons_of_another_has_them_on_a_server_too(is_light):
+    @reward(is_light=is_light)
+    def short(completions, solution, **kwargs):
+        found = trl.accuracy_reward.scores(completions, solution)
+        return [Score(float(len(score.answer or "") == 1), "") for score in found]
+
+    recipe = Recipe("brief", (Component("short", short),))
+    completions, solution = [r"\boxed{4}", r"\boxed{12}"], ["4", "4"]
+    with serving(recipe) as url, Client(url) as client:
+        given = client(completions, solution=solution)
+    assert given == [row.total for row in recipe(completions, solution=solution)] == [1.0, 0.0]
 
 
 @pytest.mark.parametrize(

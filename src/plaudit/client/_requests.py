@@ -71,6 +71,8 @@ class Settings:
             seconds = getattr(self, name)
             if not seconds >= least:  # NaN is neither
                 raise ValueError(f"{name} must be a number of seconds, got {seconds!r}")
+        if not isinstance(self.token, str | None):
+            raise TypeError(f"the token must be text, got {type(self.token).__name__}")
         token = self._bearer()
         if not (token.isascii() and token.isprintable()):
             raise ValueError("the token has characters that no header can hold")

@@ -53,6 +53,11 @@ class Calling:
         return self.declaration.takes_any
 
     @property
+    def is_own(self) -> bool:
+        """Whether it is one of plaudit's own rewards; those of others may call these."""
+        return str(getattr(self.function, "__module__", "")).startswith("plaudit.rewards.")
+
+    @property
     def async_form(self) -> Callable[..., Awaitable[Iterable[Any]]] | None:
         """The same function for an event loop, where there is one."""
         return self.declaration.async_form

@@ -67,7 +67,10 @@ class Service:
         self.reader = BodyReader(recipe)
         self.scorer = Scorer()
         self.metrics = Metrics(self.admission, self.scorer)
-        self._is_light = all(one.calling.declaration.is_light for one in recipe.components)
+        callings = [component.calling for component in recipe.components]
+        self._is_light = all(calling.declaration.is_light for calling in callings)
+        # A reward of the user's, or a grader, may read the reasons of one of ours.
+        self._may_drop_reasons = self._is_light and all(calling.is_own for calling in callings)
         self._trouble: str | None = "the judge's workers are starting"
 
     @property
@@ -143,7 +146,8 @@ class Service:
     ) -> list[float | None]:
         """The totals; what they hide, the means of components and the statuses, is logged."""
         columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        batch = await self._scored(request, Batch(asked.completions, columns), asked.logs)
+        reasons = asked.logs or not self._may_drop_reasons
+        batch = await self._scored(request, Batch(asked.completions, columns), reasons)
         if asked.logs:
             values = {name: [one.value for one in s] for name, s in batch.components.items()}
             log_means(self.recipe.name, values, logged.log_metric)
