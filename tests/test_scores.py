@@ -15,7 +15,7 @@ from plaudit.scores import (
     Score,
     explain,
     reward,
-    scores_of,
+    scores_of_verdicts,
     text_reward,
     without_reasons,
 )
@@ -227,19 +227,19 @@ def test_the_columns_of_a_text_reward_are_called_as_the_caller_calls_them():
 def test_scores_without_reasons_have_the_same_values_and_statuses(bad_gold):
     verdicts = [Verdict(status, "5", "4", "numbers", 0.0, "a problem") for status in Status]
     golds = ["4"] * len(verdicts)
-    whole = scores_of(verdicts, golds, bad_gold=bad_gold)
+    whole = scores_of_verdicts(verdicts, golds, bad_gold=bad_gold)
     with without_reasons():
-        bare = scores_of(verdicts, golds, bad_gold=bad_gold)
+        bare = scores_of_verdicts(verdicts, golds, bad_gold=bad_gold)
     assert [(s.value, s.status, s.right) for s in bare] == [
         (s.value, s.status, s.right) for s in whole
     ]
     assert not any(s.why or s.answer or s.gold for s in bare)
     assert all(s.why for s in whole)
-    assert scores_of(verdicts, golds, bad_gold=bad_gold) == whole  # the block has ended
+    assert scores_of_verdicts(verdicts, golds, bad_gold=bad_gold) == whole  # the block has ended
 
 
 def test_a_gold_that_is_read_in_part_is_warned_of_without_reasons_too(monkeypatch):
     monkeypatch.setattr("plaudit.golds._warned", set())
     verdict = Verdict(Status.EQUAL, "2", "2", "same text", 0.0)
     with without_reasons(), pytest.warns(UserWarning, match="is read as 2"):
-        scores_of([verdict], [r"2\sqrt{2}"])
+        scores_of_verdicts([verdict], [r"2\sqrt{2}"])

@@ -21,7 +21,7 @@ from plaudit.declarations import declared, reward_factory
 from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
 from plaudit.ngrams import repeated_share
 from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, async_reward, reward, scores_of, values_of
+from plaudit.scores import Score, async_reward, reward, scores_of_verdicts, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
 Steps = Generator[list[Pair], list[Verdict], list[Score]]
@@ -154,7 +154,7 @@ def _judged(
     pairs = [
         Pair(text, gold, Rule.LATEX) for text, gold in rows if text is not None and gold is not None
     ]
-    scores = iter(scores_of((yield pairs), [pair.gold for pair in pairs], bad_gold=None))
+    scores = iter(scores_of_verdicts((yield pairs), [pair.gold for pair in pairs], bad_gold=None))
     return [
         NO_END if text is None else NO_GOLD if gold is None else next(scores) for text, gold in rows
     ]

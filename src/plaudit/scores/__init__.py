@@ -23,7 +23,7 @@ from plaudit.scores._score import (
     TROUBLE,
     Score,
     score_of,
-    scores_of,
+    scores_of_verdicts,
     without_reasons,
 )
 from plaudit.scores._values import log_means, log_statuses, values_of
@@ -45,7 +45,7 @@ __all__ = [
     "log_statuses",
     "reward",
     "score_of",
-    "scores_of",
+    "scores_of_verdicts",
     "text_reward",
     "values_of",
     "without_reasons",

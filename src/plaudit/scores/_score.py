@@ -109,13 +109,13 @@ def score_of(
     return replace(score, why=f"{score.why} {told}", gold_in_part=True) if told else score
 
 
-def scores_of(
+def scores_of_verdicts(
     verdicts: Sequence[Verdict], golds: Sequence[str], *, bad_gold: float | None = 0.0
 ) -> list[Score]:
     """The score of each verdict and its gold; rows that share both share a score.
 
     >>> verdict = Verdict(Status.EQUAL, "4", "4", "same text", 0.0)
-    >>> one, other = scores_of([verdict, verdict], ["4", "4"])
+    >>> one, other = scores_of_verdicts([verdict, verdict], ["4", "4"])
     >>> one.value, one is other
     (1.0, True)
     """
@@ -133,10 +133,11 @@ def scores_of(
 
 @contextmanager
 def without_reasons() -> Iterator[None]:
-    """What `scores_of` gives in the block has a value and a status, for who wants no more.
+    """What `scores_of_verdicts` gives in the block has a value and a status, for who wants no more.
 
+    >>> verdict = Verdict(Status.EQUAL, "4", "4", "same text", 0.0)
     >>> with without_reasons():
-    ...     (score,) = scores_of([Verdict(Status.EQUAL, "4", "4", "same text", 0.0)], ["4"])
+    ...     (score,) = scores_of_verdicts([verdict], ["4"])
     >>> score.value, score.why
     (1.0, '')
     """
