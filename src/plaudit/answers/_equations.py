@@ -20,6 +20,7 @@ _TRIES = 40
 _COMMON = 6
 _GRID = 25
 _MOST_ON_A_LINE = 3
+_ZERO = 1e-25  # a value that is zero, at 40 digits
 
 
 def same_equation(gold: Node, answer: Node) -> Found:
@@ -152,31 +153,43 @@ def _solutions(equation: Node, names: list[str], chance: random.Random) -> list[
     grid = [mp.mpf(-6) + mp.mpf(12) * step / _GRID + mp.mpf("0.0137") for step in range(_GRID + 1)]
     values = [at(value) for value in grid]
     crossings = [
-        place
-        for place in range(_GRID)
-        if values[place] is not None
-        and values[place + 1] is not None
-        and values[place] * values[place + 1] < 0
+        left
+        for left in range(_GRID)
+        if values[left] is not None
+        and values[left + 1] is not None
+        and values[left] * values[left + 1] < 0
     ]
     if len(names) > 1:
         crossings = chance.sample(crossings, min(len(crossings), _MOST_ON_A_LINE))
     roots = [
-        _root(at, grid[place], grid[place + 1], bool(values[place] > 0)) for place in crossings
+        _root(at, (grid[left], values[left]), (grid[left + 1], values[left + 1]))
+        for left in crossings
     ]
     return [{**point, free: root} for root in roots if root is not None]
 
 
-def _root(at: Callable[[Any], Any], low: Any, high: Any, falls: bool) -> Any:
-    """Where a function is zero between two values, by halving; None where it is nowhere."""
-    for _ in range(110):
-        middle = (low + high) / 2
+def _root(at: Callable[[Any], Any], low: tuple[Any, Any], high: tuple[Any, Any]) -> Any:
+    """The zero of a function between two points with values of different signs; None if none.
+
+    The Illinois method, with every third step a halving for functions that are too steep for it.
+    """
+    kept = 0  # which end has stayed: -1 the lower one, 1 the higher one
+    for step in range(60):
+        weight = low[1] / (low[1] - high[1]) if step % 3 < 2 else 0.5
+        middle = low[0] + (high[0] - low[0]) * weight
         found = at(middle)
-        if found is None:
-            return None
-        low, high = (middle, high) if (found > 0) == falls else (low, middle)
-    at_root = at(low)
+        if found is None or abs(found) < _ZERO:
+            return middle if found is not None else None
+        if (found > 0) == (high[1] > 0):
+            high = middle, found
+            low = low[0], low[1] / 2 if kept < 0 else low[1]
+            kept = -1
+        else:
+            low = middle, found
+            high = high[0], high[1] / 2 if kept > 0 else high[1]
+            kept = 1
     # A pole changes sign too, and is no solution.
-    return low if at_root is not None and abs(at_root) <= 10**-12 else None
+    return middle if abs(found) <= 10**-12 else None
 
 
 def _solves(equation: Node, solution: dict[str, Any]) -> bool:

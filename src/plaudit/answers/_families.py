@@ -7,6 +7,7 @@ import random
 import re
 from typing import Any
 
+from plaudit.answers._budget import spend
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._tree import E, Node, TooLargeError, letters, renamed, symbol, walk
 from plaudit.answers._vocabulary import INTEGER_LETTERS
@@ -121,6 +122,7 @@ def _rank(rows: list[list[Any]], mp: Any) -> int:
     rows = [list(row) for row in rows]
     scale = max((abs(value) for row in rows for value in row), default=0)
     rank = 0
+    spend(3 * len(rows) * len(rows[0]) ** 2)
     for column in range(len(rows[0])):
         pivot = max(range(rank, len(rows)), key=lambda r: abs(rows[r][column]), default=None)
         if pivot is None or abs(rows[pivot][column]) <= scale * mp.mpf(10) ** -40:
@@ -172,7 +174,7 @@ def same_members(gold: list[Node], answer: list[Node], said: frozenset[str]) -> 
         return None
     if not ours or not theirs:
         return None
-    reach = min(ours[1], theirs[1])
+    reach = min(ours[1], theirs[1], mp.mpf(10) ** 30)  # 30 digits are left behind the point
     return _inside(ours[0], theirs[0], reach, mp) and _inside(theirs[0], ours[0], reach, mp)
 
 
@@ -196,7 +198,7 @@ def _members(nodes: list[Node], letter: str, mp: Any) -> tuple[list[Any], Any] |
 
 def _inside(values: list[Any], others: list[Any], reach: Any, mp: Any) -> bool:
     small = mp.mpf(10) ** -40
-    known = {int(mp.nint(value * 10**20)) for value in others}
+    known = {int(mp.nint(value * 10**20)) for value in others if abs(value) <= reach}
     return all(
         any(int(mp.nint(value * 10**20)) + step in known for step in (-1, 0, 1))
         for value in values

@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from plaudit.answers._budget import spend
 from plaudit.answers._named import is_name
 from plaudit.answers._points import UndefinedError, shared_context, value_at
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
@@ -168,6 +169,7 @@ class _Reader:
         return value
 
     def _same(self, one: Any, other: Any) -> bool:
+        spend(6)
         return bool(one == other or abs(one - other) < self.mp.mpf(10) ** -38)
 
     def _interval(self, node: Node) -> RealSet:

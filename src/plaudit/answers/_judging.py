@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from plaudit.answers._budget import MOST_STEPS, limited_steps
 from plaudit.answers._choices import read_choice, several_choices
 from plaudit.answers._compare import compare
 from plaudit.answers._conditions import Given
@@ -87,7 +88,8 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     """The verdict on a final answer, by one gold."""
     gold = _gold_text(gold)
     try:
-        kind, found = _judged(final, gold, rules)
+        with limited_steps(MOST_STEPS):
+            kind, found = _judged(final, gold, rules)
     except TooLargeError as error:
         same = without_formatting(final.text) == without_formatting(gold)
         kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
@@ -188,7 +190,9 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
     if len(text) > LONGEST_ANSWER * 5:
         raise TooLargeError("a text that is too long")
     try:
-        return Tree(*read_tree(without_formatting(text), decimal_comma))
+        # A limit of its own: a tree that is remembered must not cost less than one that is read.
+        with limited_steps(MOST_STEPS):
+            return Tree(*read_tree(without_formatting(text), decimal_comma))
     except CannotReadError:
         return None
     except RecursionError:

@@ -1,7 +1,9 @@
 """Values of a tree at a point, to many digits, with mpmath.
 
-mpmath is imported when the first such value is wanted: it takes some 30 ms. What would take long
-(a factorial or an exponential of something huge, a sine of it) is not computed.
+mpmath is imported when the first such value is wanted: it takes some 30 ms. Its numbers have as
+many digits as the context says, but exponents of any size: `e^{e^{100}}` is quick, and its sine
+takes hours. So every value is held below `2**LARGEST`, the arguments of each function below what
+it computes in microseconds (`_LIMITS`), and each operation is paid for before it is carried out.
 """
 
 import threading
@@ -14,9 +16,13 @@ from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
 Value = Any  # an mpmath number, which has no types of its own
-HUGE = 10**8
 MOST_TERMS = 300
-MOST_STEPS = 20_000  # of one value
+LARGEST = 10_000_000  # the largest binary exponent of a value
+_MOST_ANGLE, _MOST_GROWTH, _MOST_FACTORIAL = 10**12, 10**5, 10**5
+
+# What an operation takes beside 3 microseconds at 100 digits; at 250 digits it is 2.5 times as much.
+_COSTS = {"pow": 20, "root": 20, "fact": 80, "fact2": 120, "binom": 240, "call": 25, "app": 25}
+_COMPLEX_COST = 250  # of a gamma function
 
 
 class UndefinedError(Exception):
@@ -42,21 +48,17 @@ def shared_context(digits: int) -> Any:
 
 
 def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
-    r"""The value of a tree where its letters have values.
+    r"""The value of a tree for the values of its letters.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> mp = shared_context(30)
     >>> value_at(read_tree(r"\sqrt{x}")[0], mp, {"x": mp.mpf(4)})
     mpf('2.0')
     """
-    spend(1)  # raises at once where nothing is left
-    evaluation = _Evaluation(mp, point)
     try:
-        value = evaluation.value(node)
+        value = _Evaluation(mp, point).value(node)
     except (ZeroDivisionError, ValueError, OverflowError, TypeError, AttributeError) as error:
         raise UndefinedError(str(error)) from error
-    finally:
-        spend(evaluation.steps)
     if mp.isnan(value):
         raise UndefinedError("no number")
     return value
@@ -64,16 +66,17 @@ def value_at(node: Node, mp: Any, point: dict[str, Value]) -> Value:
 
 class _Evaluation:
     def __init__(self, mp: Any, point: dict[str, Value]) -> None:
-        self.mp, self.point, self.steps = mp, point, 0
+        self.mp, self.point = mp, point
 
     def value(self, node: Node) -> Value:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise TooLargeError("too many operations")
+        spend(3 + _COSTS.get(node.op, 0) * self.mp.dps // 100)
         rule = getattr(self, f"_{node.op}", None)
         if rule is None:
             raise UndefinedError(node.op)
-        return rule(node)
+        value = rule(node)
+        if abs(_exponent(value)) > LARGEST:
+            raise TooLargeError("a value that is too large")
+        return value
 
     def _values(self, node: Node) -> list[Value]:
         return [self.value(below) for below in node.args]
@@ -98,8 +101,9 @@ class _Evaluation:
 
     def _app(self, node: Node) -> Value:
         """A function that nobody knows: another number at each argument, always the same one."""
-        inside = sum((3 + place) * value for place, value in enumerate(self._values(node)))
-        seed = sum(ord(letter) * 7**place for place, letter in enumerate(str(node.val)))
+        inside = sum((3 + index) * value for index, value in enumerate(self._values(node)))
+        seed = sum(ord(letter) * 7 ** (index % 9) for index, letter in enumerate(str(node.val)))
+        self._check(inside * seed, _MOST_ANGLE, _MOST_GROWTH)
         return self.mp.cos(inside * seed) + seed % 5
 
     def _neg(self, node: Node) -> Value:
@@ -138,9 +142,13 @@ class _Evaluation:
         base, exponent = self._values(node)
         if base == 0 and self.mp.re(exponent) < 0:
             raise UndefinedError("a division by zero")
-        self._not_huge(exponent, 100)
         odd = self._odd_root(node.args[1], base)
-        return odd if odd is not None else self.mp.power(base, exponent)
+        return odd if odd is not None else self._power(base, exponent)
+
+    def _power(self, base: Value, exponent: Value) -> Value:
+        # The binary exponent of the power, and the angle that a complex one is turned by.
+        self._check(abs(exponent) * (abs(_exponent(base)) + 4), LARGEST, LARGEST)
+        return self.mp.power(base, exponent)
 
     def _odd_root(self, exponent: Node, base: Value) -> Value | None:
         """The real power of a negative number by a fraction with an odd denominator."""
@@ -149,7 +157,7 @@ class _Evaluation:
         power = exact(exponent)
         if power is None or power.denominator == 1 or power.denominator % 2 == 0:
             return None
-        root = self.mp.power(-base, self._fraction(power))
+        root = self._power(-base, self._fraction(power))
         return root if power.numerator % 2 == 0 else -root
 
     def _root(self, node: Node) -> Value:
@@ -159,25 +167,25 @@ class _Evaluation:
         if degree == 0:
             raise UndefinedError("a root of degree 0")
         if not isinstance(value, self.mp.mpc) and value < 0 and degree % 2 == 1:
-            return -self.mp.power(-value, 1 / degree)
-        return self.mp.power(value, 1 / degree)
+            return -self._power(-value, 1 / degree)
+        return self._power(value, 1 / degree)
 
     def _fact(self, node: Node) -> Value:
         value = self.value(node.args[0])
-        self._not_huge(value, HUGE // 1000)
+        self._check(value, _MOST_FACTORIAL, 1000)
         if isinstance(value, self.mp.mpf) and value < 0 and value == int(value):
             raise UndefinedError("a factorial of a negative number")
         return self.mp.gamma(value + 1)
 
     def _fact2(self, node: Node) -> Value:
         value = self.value(node.args[0])
-        self._not_huge(value, HUGE // 1000)
+        self._check(value, _MOST_FACTORIAL, 10)
         return self.mp.fac2(value)
 
     def _binom(self, node: Node) -> Value:
         n, k = self._values(node)
-        self._not_huge(n, HUGE // 1000)
-        self._not_huge(k, HUGE // 1000)
+        self._check(n, _MOST_FACTORIAL, 1000)
+        self._check(k, _MOST_FACTORIAL, 1000)
         return self.mp.binomial(n, k)
 
     def _abs(self, node: Node) -> Value:
@@ -201,12 +209,12 @@ class _Evaluation:
         first, last = self.value(lower), self.value(upper)
         if self.mp.isinf(last):
             raise UndefinedError("an endless sum")
-        first, last = int(first), int(last)
         if last - first > MOST_TERMS:
             raise UndefinedError("too many terms")
+        first, last = self._integer(first), self._integer(last)
         values, outside = [], self.point
-        for place in range(first, last + 1):
-            self.point = {**outside, letter: self.mp.mpf(place)}
+        for index in range(first, last + 1):
+            self.point = {**outside, letter: self.mp.mpf(index)}
             values.append(self.value(body))
         self.point = outside
         return self.mp.fsum(values) if name == "sum" else self.mp.fprod(values)
@@ -226,26 +234,49 @@ class _Evaluation:
         if node.val in ("ln", "log", "lg", "lb"):
             scale = {"lg": mp.log(10), "lb": mp.log(2)}.get(node.val, 1)
             return self._logarithm(value) / scale
-        self._not_huge(value, HUGE if node.val not in _GROWING else 10**5)
+        self._check(value, *_LIMITS.get(node.val, (LARGEST, LARGEST)))
         return _FUNCTIONS[node.val](mp, value)
 
     def _whole(self, name: str, values: list[Value]) -> Value:
         if any(value != self.mp.floor(value) for value in values):
             raise UndefinedError("a divisor of a fraction")
-        whole = [int(value) for value in values]
+        whole = [self._integer(value) for value in values]
         return self.mp.mpf(gcd(*whole) if name == "gcd" else lcm(*whole))
+
+    def _integer(self, value: Value) -> int:
+        """The value as an integer; one with more digits than are computed is not known."""
+        if _exponent(value) > self.mp.prec:
+            raise TooLargeError("an integer of too many digits")
+        return int(value)
 
     def _logarithm(self, value: Value) -> Value:
         if value == 0:
             raise UndefinedError("a logarithm of zero")
         return self.mp.log(value)
 
-    def _not_huge(self, value: Value, most: int) -> None:
-        if abs(value) > most * 10**4:
+    def _check(self, value: Value, most: int, most_imaginary: int) -> None:
+        """Refuse an argument that is too large for a function."""
+        if isinstance(value, self.mp.mpc):
+            spend(_COMPLEX_COST * self.mp.dps // 100)
+        if abs(self.mp.re(value)) > most or abs(self.mp.im(value)) > most_imaginary:
             raise TooLargeError("an argument that is too large")
 
 
-_GROWING = frozenset(["exp", "sinh", "cosh", "tanh", "coth", "sech", "csch"])
+def _exponent(value: Value) -> int:
+    """The binary exponent of the larger part of a number, 0 for zero and what is infinite."""
+    parts = (value._mpf_,) if hasattr(value, "_mpf_") else value._mpc_
+    return max((exp + bits for _, mantissa, exp, bits in parts if mantissa), default=0)
+
+
+# The largest real and imaginary part of an argument. Angles are divided by pi, to as many digits
+# more as the angle has; sines grow as exponentials along the imaginary axis.
+_LIMITS = {
+    **dict.fromkeys(["sin", "cos", "tan", "cot", "sec", "csc", "cis"], (_MOST_ANGLE, _MOST_GROWTH)),
+    **dict.fromkeys(
+        ["exp", "sinh", "cosh", "tanh", "coth", "sech", "csch"], (_MOST_GROWTH, _MOST_ANGLE)
+    ),
+    "erf": (_MOST_GROWTH, 10),
+}
 _SAME = "sin cos tan cot sec csc sinh cosh tanh coth sech csch exp erf".split()
 _FUNCTIONS: dict[str, Any] = {
     **{name: (lambda mp, x, name=name: getattr(mp, name)(x)) for name in _SAME},

@@ -5,6 +5,7 @@ x^2 - 1 is {(("x", 2),): 1, (): -1}: each product of letters with what it is mul
 
 from fractions import Fraction
 
+from plaudit.answers._budget import spend
 from plaudit.answers._tree import Node
 
 Product = tuple[tuple[str, int], ...]
@@ -105,6 +106,7 @@ def _sum(
 def _times(one: Polynomial, other: Polynomial) -> Polynomial:
     if len(one) * len(other) > 10 * MOST_TERMS:
         raise _NoPolynomialError
+    spend(5 * len(one) * len(other))
     total: Polynomial = {}
     for left, value in one.items():
         for right, factor in other.items():
@@ -119,6 +121,8 @@ def _times(one: Polynomial, other: Polynomial) -> Polynomial:
 
 
 def _bounded(value: Fraction) -> Fraction:
-    if value.numerator.bit_length() + value.denominator.bit_length() > 10 * MOST_BITS:
+    bits = value.numerator.bit_length() + value.denominator.bit_length()
+    if bits > 10 * MOST_BITS:
         raise _NoPolynomialError
+    spend(bits**2 >> 19)
     return value

@@ -5,7 +5,7 @@ from plaudit.answers._tree import Node, TooLargeError
 from plaudit.answers._values import exact
 
 _LONGEST = 200
-_MOST_STEPS = 100_000  # of all numbers in it together
+_MOST_STEPS = 10_000  # of all numbers in it together
 _SIGNS = {"mul": "*", "ratio": ":", "cup": " ∪ ", "cap": " ∩ ", "setminus": " \\ ", "list": ", "}
 _RELATIONS = {r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\approx": "≈", r"\in": "∈"}
 _SETS = frozenset(["cup", "cap", "setminus"])

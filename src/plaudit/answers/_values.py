@@ -1,6 +1,7 @@
-"""The exact value of a tree without letters, where it is a rational number.
+"""The exact value of a tree without letters, if it is a rational number.
 
 Nothing large is computed: what would have more digits than anybody writes raises TooLargeError.
+Each operation is paid for before it is carried out (`_cost`).
 """
 
 from collections.abc import Callable
@@ -13,10 +14,8 @@ from plaudit.answers._tree import Node, TooLargeError, number, renamed
 MOST_BITS = 100_000  # of a power; some 30,000 digits
 MOST_FRACTION_BITS = 30_000
 LARGEST_FACTORIAL = 5_000
+LARGEST_BINOMIAL = 20_000
 MOST_TERMS = 2_000
-MOST_STEPS = 40_000  # of some microseconds each; see `_work`
-# What takes time quadratic in the digits: how many bits, squared, are worth a step.
-_SLOW = {"root": 1_000_000, "binom": 500_000, "call": 1_000_000}
 
 
 def exact(node: Node) -> Fraction | None:
@@ -30,67 +29,47 @@ def exact(node: Node) -> Fraction | None:
     ...
     plaudit.answers._tree.TooLargeError: a power of more than 30,000 digits
     """
-    spend(1)  # raises at once where nothing is left
-    evaluation = _Exact()
-    try:
-        return evaluation.value(node)
-    finally:
-        spend(evaluation.steps)
-
-
-class _Exact:
-    """One evaluation; it may take so many steps and no more."""
-
-    def __init__(self) -> None:
-        self.steps = 0
-
-    def value(self, node: Node) -> Fraction | None:
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            raise TooLargeError("too many operations")
-        if node.op == "num":
-            value: Fraction = node.val
-            return value
-        if node.op == "dec":
-            return Fraction(node.val.value)
-        if node.op == "big":
-            return self._series(node)
-        if not node.args or (node.op not in _RULES and node.op != "call"):
+    spend(3)
+    if node.op == "num":
+        value: Fraction = node.val
+        return value
+    if node.op == "dec":
+        return Fraction(node.val.value)
+    if node.op == "big":
+        return _series(node)
+    if not node.args or (node.op not in _RULES and node.op != "call"):
+        return None
+    known: list[Fraction] = []
+    for below in node.args:
+        one = exact(below)
+        if one is None:
             return None
-        known: list[Fraction] = []
-        for below in node.args:
-            one = self.value(below)
-            if one is None:
-                return None
-            known.append(one)
-        if node.op == "call":
-            result = _call(node.val, known)
-        else:
-            _check_size(known)
-            result = _RULES[node.op](known)
-        self.steps += _work(node.op, known, result)
-        return result
+        known.append(one)
+    _check_size(known)
+    spend(_cost(node.op, known))
+    return _call(node.val, known) if node.op == "call" else _RULES[node.op](known)
 
-    def _series(self, node: Node) -> Fraction | None:
-        """A finite sum or product of numbers."""
-        name, letter = node.val
-        lower, upper, body = node.args
-        if name not in ("sum", "prod") or not letter:
+
+def _series(node: Node) -> Fraction | None:
+    """A finite sum or product of numbers."""
+    name, letter = node.val
+    lower, upper, body = node.args
+    if name not in ("sum", "prod") or not letter:
+        return None
+    first, last = exact(lower), exact(upper)
+    if first is None or last is None or first.denominator != 1 or last.denominator != 1:
+        return None
+    if last - first > MOST_TERMS:
+        return None
+    total = Fraction(0 if name == "sum" else 1)
+    for index in range(int(first), int(last) + 1):
+        value = exact(renamed(body, {letter: number(index)}))
+        if value is None:
             return None
-        first, last = self.value(lower), self.value(upper)
-        if first is None or last is None or first.denominator != 1 or last.denominator != 1:
-            return None
-        if last - first > MOST_TERMS:
-            return None
-        total = Fraction(0 if name == "sum" else 1)
-        for place in range(int(first), int(last) + 1):
-            value = self.value(renamed(body, {letter: number(place)}))
-            if value is None:
-                return None
-            _check_size([total, value])
-            self.steps += _work(name, [total, value], total)
-            total = total + value if name == "sum" else total * value
-        return total
+        _check_size([total, value])
+        spend(_cost(name, [total, value]))
+        total = total + value if name == "sum" else total * value
+    return total
 
 
 def _check_size(values: list[Fraction]) -> None:
@@ -101,11 +80,23 @@ def _check_size(values: list[Fraction]) -> None:
         raise TooLargeError("a number of too many digits")
 
 
-def _work(op: str, values: list[Fraction], result: Fraction | None) -> int:
-    """How many steps more than one an operation is worth, by how long it takes on large numbers."""
-    numbers = values if result is None else [*values, result]
-    bits = sum(n.numerator.bit_length() + n.denominator.bit_length() for n in numbers)
-    return bits**2 // _SLOW[op] if op in _SLOW else bits // 2000
+def _cost(op: str, values: list[Fraction]) -> int:
+    """How many microseconds an operation takes, by the size of its numbers; measured on CPython.
+
+    The time of all of these grows with the square of the digits, or of the argument.
+    """
+    if op in ("fact", "fact2"):
+        return int(min(abs(values[0]), LARGEST_FACTORIAL)) ** 2 >> 14
+    if op == "binom":
+        return int(min(abs(values[0]), LARGEST_BINOMIAL)) ** 2 >> 15
+    bits = sum(value.numerator.bit_length() + value.denominator.bit_length() for value in values)
+    if op == "pow" and values[1].denominator == 1:
+        bits = int(min(bits * abs(values[1]), 4 * MOST_BITS))
+    elif op == "pow" or (op == "root" and values[1] != 2):
+        return bits**2 >> 17  # Newton's method
+    # Fractions are brought into lowest terms after each of them.
+    times = len(values) if op == "call" or any(v.denominator != 1 for v in values) else 1
+    return times * bits**2 >> 22
 
 
 def _power(values: list[Fraction]) -> Fraction | None:
@@ -177,8 +168,8 @@ def _binomial(values: list[Fraction]) -> Fraction | None:
     n, k = values
     if n.denominator != 1 or k.denominator != 1 or n < 0 or k < 0:
         return None
-    if n > 20 * LARGEST_FACTORIAL:
-        raise TooLargeError("a binomial of more than 100,000")
+    if n > LARGEST_BINOMIAL:
+        raise TooLargeError("a binomial of more than 20,000")
     return Fraction(comb(int(n), int(k)))
 
 
@@ -194,7 +185,6 @@ def _call(name: str, values: list[Fraction]) -> Fraction | None:
     if name in ("max", "min") and values:
         return max(values) if name == "max" else min(values)
     if name in ("gcd", "lcm") and all(value.denominator == 1 for value in values):
-        _check_size(values)
         whole = [int(value) for value in values]
         return Fraction(gcd(*whole) if name == "gcd" else lcm(*whole))
     if name in ("ln", "log", "lg") and len(values) == 1 and values[0] == 1:
