@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from plaudit.answers._tree import TooLargeError
 
-# The slowest of 3,870 real answers takes 53,000. On two busy cores a step takes up to 2 microseconds.
+# The slowest of 3,870 real answers takes 53,000. On a busy machine a step takes 2 microseconds.
 MOST_STEPS = 65_000
 
 

@@ -86,12 +86,12 @@ def _cost(op: str, values: list[Fraction]) -> int:
     The time of all of these grows with the square of the digits, or of the argument.
     """
     if op in ("fact", "fact2"):
-        return int(min(abs(values[0]), LARGEST_FACTORIAL)) ** 2 >> 14
+        return min(abs(int(values[0])), LARGEST_FACTORIAL) ** 2 >> 14
     if op == "binom":
-        return int(min(abs(values[0]), LARGEST_BINOMIAL)) ** 2 >> 15
+        return min(abs(int(values[0])), LARGEST_BINOMIAL) ** 2 >> 15
     bits = sum(value.numerator.bit_length() + value.denominator.bit_length() for value in values)
     if op == "pow" and values[1].denominator == 1:
-        bits = int(min(bits * abs(values[1]), 4 * MOST_BITS))
+        bits = min(bits * abs(int(values[1])), 4 * MOST_BITS)
     elif op == "pow" or (op == "root" and values[1] != 2):
         return bits**2 >> 17  # Newton's method
     # Fractions are brought into lowest terms after each of them.
