@@ -1,8 +1,17 @@
 """Answers that are made to take for ever: each must be refused at once."""
 
-import pytest
+import logging
+import random
+import time
 
-from plaudit.answers import Outcome, judge_answer
+import pytest
+from formulas import GOLDS as GOLDS_OF_EVERY_KIND
+from formulas import formula
+
+import plaudit
+from examples import examples
+from plaudit.answers import Outcome, Rules, judge_answer
+from plaudit.rewards.answers import answer_reward
 
 LONG = 3000
 BOMBS = [
@@ -83,7 +92,6 @@ def test_a_bomb_does_not_go_off_beside_any_gold(bomb: str) -> None:
     ids=lambda text: text[:20],
 )
 def test_what_would_take_minutes_is_a_limit(bomb: str, gold: str) -> None:
-    """Each of these takes up to a second until it is refused, so it is tried once."""
     verdict = judge_answer(f"<answer>{bomb}</answer>", [gold])
     assert verdict.outcome is Outcome.LIMIT, verdict.why
 
@@ -111,3 +119,68 @@ def test_what_would_take_minutes_is_a_limit(bomb: str, gold: str) -> None:
 )
 def test_a_long_completion_is_read_in_one_pass(text: str) -> None:
     assert not judge_answer(text, ["4"]).right
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"\boxed{g(\sinh(2.5\times10^{6}))}",
+        r"\boxed{\gcd(000,(455777)!!)}",
+        r"\boxed{\left(f(100^{99999})\right)}",
+        r"\boxed{\sqrt[6.9\times10^{-7174}]{z}}",
+        r"\boxed{(i\cdot10^{4})!!+x}",
+        r"\boxed{\binom{10^{5}i}{x}}",
+        r"\boxed{\erf(1000i)+\sin(10^{6}i)}",
+    ],
+)
+def test_a_function_of_a_huge_number_is_not_computed(text: str) -> None:
+    """Each took from seconds to hours: mpmath's numbers have exponents of any size."""
+    for gold in ("4", "x^2+1", r"k\pi"):
+        assert _seconds(text, gold) < 2
+
+
+def _seconds(text: str, gold: str) -> float:
+    start = time.thread_time()
+    verdict = judge_answer(text, [gold])
+    assert verdict.outcome is not Outcome.ERROR, (text, gold, verdict.why)
+    return time.thread_time() - start
+
+
+@pytest.mark.parametrize("seed", range(examples(200)))
+def test_formulas_by_chance_take_a_bounded_number_of_steps(seed: int) -> None:
+    """And none of them makes plaudit raise. Each takes about a tenth of a second at the most."""
+    chance = random.Random(seed)
+    for _ in range(10):
+        text, gold = formula(chance), chance.choice([formula(chance), *GOLDS_OF_EVERY_KIND])
+        assert _seconds(f"<answer>{text}</answer>", gold) < 2, (text, gold)
+
+
+@pytest.mark.parametrize(
+    "option", ["a = b = c", "x = y", "a = b = c = 1", "= 1", "1 =", "a = (b = c)"]
+)
+def test_an_option_may_be_an_equation(option: str) -> None:
+    rules = Rules(kind="choice", choices=(option, "another"))
+    for text in (option, "another", "x = 7", "B"):
+        verdict = judge_answer(f"<answer>{text}</answer>", ["A"], rules)
+        assert verdict.outcome is not Outcome.ERROR, verdict.why
+        assert verdict.right is (text == option)
+
+
+def test_an_error_of_plaudit_is_no_zero(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError("no memory")
+
+    monkeypatch.setattr("plaudit.answers._judging.compare", fail)
+    with caplog.at_level(logging.ERROR, "plaudit"):
+        assert answer_reward([r"\boxed{17}", r"\boxed{18}"], ["19", "20"]) == [None, None]
+    score = plaudit.explain(answer_reward, r"\boxed{21}", "22")
+    assert (score.value, score.status, score.right) == (None, "error", None)
+    assert [record.exc_info is not None for record in caplog.records] == [True]  # once, with why
+
+
+@pytest.mark.parametrize("golds", ["4", [["4"]], [4], [None]])
+def test_golds_that_are_no_texts_are_refused(golds: object) -> None:
+    with pytest.raises(TypeError, match="golds must be a list of texts"):
+        judge_answer(r"\boxed{4}", golds)  # type: ignore[arg-type]

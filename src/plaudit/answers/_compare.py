@@ -193,7 +193,10 @@ class _Comparison:
 
     def _gold_chain(self, gold: Node, answer: Node) -> Found:
         """A gold such as 31031/7776 \\approx 3.99: its first member is the exact one."""
-        found = [self.compare(member, answer) for member in gold.args if not is_name(member)]
+        values = [member for member in gold.args if not is_name(member)]
+        if not values:  # a = b = c
+            return self._equation(gold, answer)
+        found = [self.compare(member, answer) for member in values]
         return next((result for result in found if result.equal), found[0])
 
     def _named(self, gold: Node, value: Node, answer: Node) -> Found:

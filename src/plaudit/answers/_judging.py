@@ -27,6 +27,7 @@ from plaudit.answers._shown import shown
 from plaudit.answers._text import same_list, same_words, without_filling, words_of
 from plaudit.answers._tree import CannotReadError, Node, TooLargeError
 from plaudit.answers._verdict import AnswerVerdict
+from plaudit.errors import describe_and_log
 
 _SHORT_TEXT = 3  # words
 _SHORT = 500  # characters
@@ -67,6 +68,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     <Outcome.RETRACTED: 'retracted'>
     """
     check_kind(rules.kind)
+    if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
+        raise TypeError(f"golds must be a list of texts, got {golds!r:.80}")
     golds = [gold for gold in golds if gold.strip()]
     if not golds:
         return AnswerVerdict(Outcome.BAD_GOLD, "", "")
@@ -93,8 +96,8 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     except TooLargeError as error:
         same = without_formatting(final.text) == without_formatting(gold)
         kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
-    except Exception as error:  # a fault of plaudit's costs one row, never the run
-        kind, found = "", Found(Outcome.ERROR, f"{type(error).__name__}: {error}"[:200])
+    except Exception as error:  # it costs one row, never the run
+        kind, found = "", Found(Outcome.ERROR, describe_and_log(error))
     symbolic = (
         found.outcome is Outcome.UNDECIDED
         and found.how != _CONDITIONS

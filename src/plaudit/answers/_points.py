@@ -22,7 +22,7 @@ _MOST_ANGLE, _MOST_GROWTH, _MOST_FACTORIAL = 10**12, 10**5, 10**5
 
 # What an operation takes at 100 digits, beside 3 microseconds; 250 digits take 2.5 times as long.
 _COSTS = {"pow": 20, "root": 20, "fact": 80, "fact2": 120, "binom": 240, "call": 25, "app": 25}
-_COMPLEX_COST = 250  # of a gamma function; the others take less
+_COMPLEX = 4  # how many times as long the same takes for a complex number
 
 
 class UndefinedError(Exception):
@@ -69,11 +69,14 @@ class _Evaluation:
         self.mp, self.point = mp, point
 
     def value(self, node: Node) -> Value:
-        spend(3 + _COSTS.get(node.op, 0) * self.mp.dps // 100)
+        cost = 3 + _COSTS.get(node.op, 0) * self.mp.dps // 100
+        spend(cost)
         rule = getattr(self, f"_{node.op}", None)
         if rule is None:
             raise UndefinedError(node.op)
         value = rule(node)
+        if isinstance(value, self.mp.mpc):
+            spend(_COMPLEX * cost)
         if abs(_exponent(value)) > LARGEST:
             raise TooLargeError("a value that is too large")
         return value
@@ -256,8 +259,6 @@ class _Evaluation:
 
     def _check(self, value: Value, most: int, most_imaginary: int) -> None:
         """Refuse an argument that is too large for a function."""
-        if isinstance(value, self.mp.mpc):
-            spend(_COMPLEX_COST * self.mp.dps // 100)
         if abs(self.mp.re(value)) > most or abs(self.mp.im(value)) > most_imaginary:
             raise TooLargeError("an argument that is too large")
 

@@ -10,6 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from plaudit.errors import describe_and_log
 from plaudit.judge._cache import Cache, CacheStats
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
@@ -256,9 +257,10 @@ class Call:
         start = time.perf_counter()
         try:
             decided = self._decide_or_item(pair, start)
-        except Exception as error:  # a fault of plaudit's costs one item, never the run
-            seconds, what = time.perf_counter() - start, f"{type(error).__name__}: {error}"[:200]
-            return Verdict(Status.ERROR, None, None, "reading", seconds, what)
+        except Exception as error:  # it costs one item, never the run
+            seconds = time.perf_counter() - start
+            problem = describe_and_log(error)
+            return Verdict(Status.ERROR, None, None, "reading", seconds, problem)
         if isinstance(decided, Verdict):
             return self._remember(pair, decided)
         self._wait_for(decided, row)

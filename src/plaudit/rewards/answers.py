@@ -53,7 +53,7 @@ def answer_reward(
     grader: Grader | Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    r"""1.0 where the final answer is right, 0.0 where not, None without a gold.
+    r"""1.0 where the final answer is right, 0.0 where not, None without a gold or after an error.
 
     completions: a text or a list of messages for each row
     solution: the gold of each row: text, a number, a list of alternatives, or None
@@ -249,9 +249,9 @@ def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
     answer, gold = verdict.answer or None, verdict.gold or None
     if asked is None or asked.same is None:
         why = verdict.why if asked is None else f"{verdict.why} {asked.why}"
-        value = float(verdict.right)
-        status = verdict.outcome.value
-        return Score(value, why, answer, gold, verdict.how, status, right=verdict.right)
+        right = None if verdict.outcome is Outcome.ERROR else verdict.right
+        value = None if right is None else float(right)
+        return Score(value, why, answer, gold, verdict.how, verdict.outcome.value, right=right)
     status = Outcome.EQUAL if asked.same else Outcome.DIFFERENT
     value = float(asked.same)
     return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)

@@ -77,6 +77,8 @@ def score_of(
 ) -> Score:
     """The score of a verdict, for every system of rewards: 1.0 where it is equal, else 0.0.
 
+    After an error of plaudit's, or of a worker, the value is None: the row is skipped.
+
     gold: the whole text that the judge was given as the gold
     shown: the answer and the gold that the score names. Default: what the judge read
     compared: the score of another comparison, such as one of texts, which counts where the judge
@@ -95,8 +97,11 @@ def score_of(
     """
     told = in_part(gold, verdict.gold)
     if compared is None or verdict.status is Status.EQUAL:
-        right = None if verdict.status is Status.BAD_GOLD else verdict.status is Status.EQUAL
-        value = bad_gold if right is None else float(right)
+        if verdict.status in (Status.BAD_GOLD, Status.ERROR):  # the model is not to blame
+            right, value = None, bad_gold if verdict.status is Status.BAD_GOLD else None
+        else:
+            right = verdict.status is Status.EQUAL
+            value = float(right)
         answer, its = shown or (verdict.answer, verdict.gold)
         why, method, status = verdict.why, verdict.method, verdict.status
         # All at once: it is made for every row of every step.
