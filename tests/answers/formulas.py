@@ -11,7 +11,8 @@ GOLDS = [
     "4", "1.5", "0.333", r"\sqrt{2}", "2^{100}", r"\frac{22}{7}", r"25\%", r"45^\circ", "5 m",
     "3:4", "x^2+1", "x^2+C", "e^x", r"\sin(x)+y", "n!", r"\binom{n}{k}", r"k\pi",
     r"\frac{\pi}{4}+k\pi", "(1,2)", "1,2", r"\{1,2,3\}", r"\pm 3", "x<5", r"(-\infty,3)\cup(5,7]",
-    "y=2x+1", "x^2+y^2=25", r"x \equiv 3 \pmod 7", r"\begin{pmatrix}1\\2\end{pmatrix}", "a word", "C", "May 5, 1999",
+    "y=2x+1", "x^2+y^2=25", r"x \equiv 3 \pmod 7", r"\begin{pmatrix}1\\2\end{pmatrix}", "a word",
+    "C", "May 5, 1999",
 ]  # fmt: skip
 
 
