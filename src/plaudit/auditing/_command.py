@@ -3,17 +3,14 @@
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from plaudit.auditing._attacks import CLASSES
 from plaudit.auditing._audit import ROWS, audit, recipe_of
 from plaudit.auditing._findings import Audit
 from plaudit.commands import add_column_arguments
-from plaudit.recipes import Recipe
 
 ABOVE, WRONG = 1, 2
-_READ = 20_000  # rows of the table from which the sample is taken
 
 ABOUT = f"""\
 Play the model that wants the reward and not the answer: build completions that deserve nothing,
@@ -111,7 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found.as_json(), ensure_ascii=False))
     else:
-        print(found.as_text())
+        print(found)
     if page is not None:
         print(page, file=sys.stderr if arguments.json else sys.stdout)
     limit = arguments.fail_above
@@ -119,27 +116,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _audited(arguments: argparse.Namespace) -> Audit:
-    from plaudit.scoring import read_rows
+    from plaudit.scoring import with_columns
 
     if arguments.rows < 1:
         raise ValueError(f"--rows must be 1 or more, got {arguments.rows}")
+    recipe = recipe_of(arguments.recipe or arguments.reward)
     return audit(
-        _recipe(arguments),
-        read_rows(arguments.inputs, max(_READ, arguments.rows)),
+        arguments.inputs,
+        with_columns(recipe, dict(arguments.column)),
+        completions=arguments.completions,
         sample=arguments.rows,
         seed=arguments.seed,
         only=arguments.only,
         skip=arguments.skip,
         template=arguments.template,
-        completions=arguments.completions or "",
         progress=None if arguments.quiet else sys.stderr,
     )
-
-
-def _recipe(arguments: argparse.Namespace) -> Recipe:
-    recipe = recipe_of(arguments.recipe or arguments.reward)
-    columns = dict(arguments.column)
-    return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
 
 
 def _page(arguments: argparse.Namespace, found: Audit) -> Path | None:
