@@ -11,6 +11,7 @@ import pytest
 from audited_tables import numbers
 
 import plaudit
+from plaudit.auditing._page import page_of
 from plaudit.cli import main
 from plaudit.recipes import Component, Recipe
 
@@ -222,3 +223,11 @@ def test_the_result_is_a_table_for_people():
     shown = found._repr_html_()
     assert shown.count("<tr>") == 1 + len(found.findings)
     assert "&lt;think&gt;" in shown
+
+
+def test_the_page_lists_right_answers_that_are_not_paid_apart():
+    found = plaudit.audit(numbers(), own("raises_on_boxes"), only=["structure", "missed"])
+    page = page_of(found)
+    heading = page.index("Right answers that are not paid")
+    assert page.index("<b>raises</b>") < heading < page.index("<b>missed</b>")
+    assert page.count("Right answers that are not paid") == 1

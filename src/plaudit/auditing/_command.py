@@ -14,10 +14,11 @@ ABOVE, WRONG = 1, 2
 
 ABOUT = f"""\
 Play the model that wants the reward and not the answer: build completions that deserve nothing,
-score them, and name what pays, worst first.
+score them, and name what pays, worst first. Components that a gate holds back pay nothing alone:
+for them, what counts is the total.
 
-TABLE has the rows that one would train on: prompts, golds, and completions where there are some,
-in any format that `plaudit score` reads. No model is needed. The rewards run in a process of their
+TABLE has the rows that one would train on: prompts, golds, and completions if there are some, in
+any format that `plaudit score` reads. No model is needed. The rewards run in a process of their
 own: one that raises or hangs is a finding.
 
 classes: {", ".join(CLASSES[:6])},
@@ -79,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-above",
         metavar="SHARE",
         type=float,
-        help="exit with 1 if a finding's share is above this, such as 0.5",
+        help="exit with 1 if the share of a finding is above this, such as 0.5; right answers that "
+        "are not paid do not count",
     )
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
