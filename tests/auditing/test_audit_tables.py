@@ -148,11 +148,19 @@ def test_what_never_pays_alone_is_no_hole(options, holes):
     assert (found.worst > 0.5) == bool(holes)
 
 
-def test_a_gate_that_a_wrong_answer_passes_is_a_hole_of_the_total():
+def test_a_gate_that_never_reads_the_gold_holds_nothing_back():
     form = Component("form", "trl.think_format_reward", weight=0.0)
     paid = Component("paid", "trl.think_format_reward", gate="form")
     found = plaudit.audit(ROWS, Recipe("open", (form, paid)), only=["structure"])
+    assert {finding.component for finding in found.findings if finding.is_hole} == {"paid"}
     assert found.wrong_share == 1.0
+
+
+def test_what_a_hole_in_the_gate_lets_through_is_a_hole_of_the_total():
+    accuracy = Component("accuracy", "trl.accuracy_reward")
+    form = Component("format", "trl.think_format_reward", gate="accuracy")
+    found = plaudit.audit(ROWS, Recipe("leaky", (accuracy, form)), only=["retract"])
+    assert {finding.component for finding in found.findings} == {"accuracy", "total"}
 
 
 def test_the_recipe_of_the_cookbook_passes(tmp_path):

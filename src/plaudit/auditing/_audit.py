@@ -12,7 +12,7 @@ from plaudit.auditing._attacks import CLASSES, Attack
 from plaudit.auditing._costs import cost_of
 from plaudit.auditing._engine import Engine, Options, Progress
 from plaudit.auditing._findings import TOTAL, Audit
-from plaudit.auditing._formats import FormatFinder
+from plaudit.auditing._formats import Format, FormatFinder
 from plaudit.auditing._process import Raised
 from plaudit.auditing._scorer import Scorer
 from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
@@ -117,7 +117,6 @@ def _audit_table(recipe: Recipe, table: Table, options: Options, progress: Progr
     """Audit a recipe on the rows of a table."""
     names = [component.name for component in recipe.components]
     targets = names if len(names) == 1 else [*names, TOTAL]
-    unpaid = _unpaid(recipe) if len(names) > 1 else {}
     with Scorer(recipe, table.rows, table.as_messages) as scorer:
         refusal = _settle_form(scorer, table)
         finder = _finder(recipe, table, scorer, options)
@@ -126,6 +125,7 @@ def _audit_table(recipe: Recipe, table: Table, options: Options, progress: Progr
         unread = table.gold_column is not None and not any(table.golds)  # which is noted
         if refusal and not unread and not any(form.pays_something for form in formats.values()):
             raise ValueError(f"the rewards raise on every completion: {refusal}")
+        unpaid = _unpaid(recipe, formats) if len(names) > 1 else {}
         engine = Engine(scorer, finder, table, formats, unpaid, options, progress)
         engine.play()
         engine.check_stability()
@@ -140,10 +140,20 @@ def _audit_table(recipe: Recipe, table: Table, options: Options, progress: Progr
     return engine.audit(recipe.name)
 
 
-def _unpaid(recipe: Recipe) -> dict[str, str]:
-    """The components that pay nothing by themselves, so that only the total can have a hole."""
-    why = {c.name: f"counts only if {c.gate} is above 0" for c in recipe.components if c.gate}
-    return {c.name: "has the weight 0" for c in recipe.components if not c.weight} | why
+def _unpaid(recipe: Recipe, formats: Mapping[str, Format]) -> dict[str, str]:
+    """The components that pay nothing by themselves, so that only the total can have a hole.
+
+    A gate that no gold decides holds nothing back: what it gates pays without being right.
+    """
+    reads_gold: dict[str | None, bool] = {}
+    found = {}
+    for one in recipe.components:
+        reads_gold[one.name] = formats[one.name].reads_gold or reads_gold.get(one.gate, False)
+        if not one.weight:
+            found[one.name] = "has the weight 0"
+        elif one.gate and reads_gold[one.name]:
+            found[one.name] = f"counts only if {one.gate} is above 0"
+    return found
 
 
 def _settle_form(scorer: Scorer, table: Table) -> str:
