@@ -86,9 +86,9 @@ AUDITED = (
 
 def audited(preset: str, name: str, table: str, params: dict, skip: list[str]) -> Audit:
     if preset:
-        return plaudit.audit(load(preset), _rows(table), skip=skip)
+        return plaudit.audit(_rows(table), load(preset), skip=skip)
     recipe = Recipe(name, (Component("", name, params=params),))
-    return plaudit.audit(recipe, _rows(table), skip=skip)
+    return plaudit.audit(_rows(table), recipe, skip=skip)
 
 
 def line_of(name: str, found: Audit) -> str:

@@ -152,21 +152,21 @@ def main() -> None:
     for name in names or STOCK:
         recipe = Recipe(name, (Component("", f"stock_rewards:{name}", folder=str(HERE)),))
         try:
-            found = plaudit.audit(recipe, TABLES[STOCK[name]]())
+            found = plaudit.audit(TABLES[STOCK[name]](), recipe)
         except ImportError as error:
             print(f"{name}: {error}", file=sys.stderr)
             continue
         if names:
-            print(found.as_text())
+            print(found)
             continue
         print(f"| `{name}` | {_holes(found)} | {_skipped(found) or '–'} |", flush=True)
 
 
 def _holes(found: "Audit") -> str:
-    """Each class with the attacks that paid, worst first."""
+    """Each class with the attacks of a share of 0.5 or more, worst first."""
     attacks: dict[str, list[str]] = {}
     for finding in found.findings:
-        if finding.is_hole:
+        if finding.share >= 0.5:
             attacks.setdefault(finding.kind, []).append(finding.attack)
     return ", ".join(f"{kind} ({', '.join(names)})" for kind, names in attacks.items()) or "none"
 

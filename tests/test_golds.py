@@ -8,9 +8,8 @@ import pytest
 
 from plaudit import golds
 from plaudit.golds import as_latex, read_in_part
-from plaudit.recipes import Component, Recipe, load
+from plaudit.recipes import Component, Recipe, explain, load
 from plaudit.rewards import canoe, trl, vlm_r1
-from plaudit.scores import explain
 
 
 @pytest.fixture(autouse=True)

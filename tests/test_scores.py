@@ -6,6 +6,7 @@ import pytest
 
 import plaudit
 from plaudit.judge import Status, Verdict
+from plaudit.recipes import explain
 from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
 from plaudit.scores import (
     STATUSES,
@@ -13,7 +14,6 @@ from plaudit.scores import (
     TOLD,
     TROUBLE,
     Score,
-    explain,
     reward,
     scores_of_verdicts,
     text_reward,
@@ -104,7 +104,7 @@ def test_a_row_is_given_by_place_or_by_name(score):
         (lambda: explain(trl.accuracy_reward, "4", completion="5"), "the completion twice"),
         (lambda: explain(trl.accuracy_reward), "explain needs the completion"),
         (lambda: explain(trl.accuracy_reward, completions=["4"]), "takes one row, as completion=…"),
-        (lambda: explain(len, "4"), "is not a plaudit reward"),
+        (lambda: explain(5, "4"), "a recipe is a Recipe, the name of a preset"),
         (
             lambda: explain(trl.accuracy_reward_async, "4", "4"),
             "accuracy_reward_async is for an event loop: explain the one without _async",
@@ -114,6 +114,38 @@ def test_a_row_is_given_by_place_or_by_name(score):
 def test_a_row_that_cannot_be_explained(call, complaint):
     with pytest.raises(TypeError, match=complaint):
         call()
+
+
+def length(completions, **kwargs):
+    return [float(len(text)) for text in completions]
+
+
+@pytest.mark.parametrize(
+    ("reward", "columns", "value"),
+    [
+        ("trl.accuracy_reward", {"solution": "4"}, 1.0),
+        ("answers.answer_reward", {"solution": "4.001"}, 0.0),
+        ("answers.answer_reward", {"solution": "4.001", "tolerance": 0.01}, 1.0),
+        ("math", {"solution": "4"}, 1.0),
+        ("trl-reasoning", {"solution": "4"}, 2.0),
+        (["trl.accuracy_reward", length], {"solution": "4"}, 26.0),
+        (length, {}, 25.0),
+    ],
+    ids=["name", "own name", "setting", "preset", "several", "list", "function"],
+)
+def test_what_can_be_scored_can_be_explained(reward, columns, value):
+    text = r"<think>2</think>\boxed{4}"
+    rows = [{"completion": text, **columns}]
+    assert explain(reward, text, **columns).value == value
+    if "tolerance" not in columns:
+        assert plaudit.score(rows, reward)[0]["total"] == value
+
+
+def test_the_score_of_a_recipe_of_several_rewards_has_all_reasons():
+    score = plaudit.explain("trl-reasoning", r"\boxed{4}", "4")
+    assert score.why.startswith("reasoning_accuracy_reward 0.0: ")
+    assert "think_format_reward 0.0: " in score.why
+    assert score.status == "no_answer"
 
 
 # --- what functions of one's own give -------------------------------------------------------------

@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from plaudit.declarations import reward_factory
 from plaudit.judge import configure, warm_up
-from plaudit.scores import Score, async_reward, explain, reward, text_reward
+from plaudit.scores import Score, async_reward, reward, text_reward
 
 if TYPE_CHECKING:
     from plaudit.auditing import audit
     from plaudit.checking import check
     from plaudit.client import AsyncClient, Client
+    from plaudit.recipes import explain
     from plaudit.recording import record
     from plaudit.scoring import score
 
@@ -48,6 +49,7 @@ _LATER = {
     "AsyncClient": ("plaudit.client", "client"),
     "Client": ("plaudit.client", "client"),
     "check": ("plaudit.checking", "score"),
+    "explain": ("plaudit.recipes", "all"),
     "record": ("plaudit.recording", "score"),
     "score": ("plaudit.scoring", "score"),
     "audit": ("plaudit.auditing", "score"),

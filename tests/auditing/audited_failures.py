@@ -1,5 +1,6 @@
 """Rewards that fail on some texts, or want a form of their own."""
 
+import json
 import os
 
 
@@ -25,3 +26,21 @@ def between_stars(completions, solution, **kwargs):
 def same_text(completions, solution, **kwargs):
     """Pays what is the gold, letter by letter."""
     return [float(text == gold) for text, gold in zip(completions, solution, strict=True)]
+
+
+def json_valid(completions, **kwargs):
+    """Pays what is JSON, such as any number, and never looks at the gold."""
+    return [float(_is_json(text)) for text in completions]
+
+
+def _is_json(text):
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
+def always_raises(completions, **kwargs):
+    """Raises whatever the text is."""
+    raise KeyError("score")

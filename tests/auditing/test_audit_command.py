@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from audited_tables import boxed, numbers, words
 
@@ -66,7 +65,7 @@ def test_wrong_usage_is_told(table, arguments, said, capsys):
 
 def test_a_reward_that_raises_ends_nothing():
     reward = Recipe("r", (Component("", "audited_failures:raises_on_boxes", folder=str(HERE)),))
-    found = plaudit.audit(reward, numbers(), only=["structure", "empty"])
+    found = plaudit.audit(numbers(), reward, only=["structure", "empty"])
     raised = [finding for finding in found.findings if finding.kind == "raises"]
     assert raised
     assert "KeyError: 'no box'" in raised[0].example.why
@@ -75,15 +74,15 @@ def test_a_reward_that_raises_ends_nothing():
 @pytest.mark.long
 def test_a_reward_that_ends_its_process_ends_nothing():
     reward = Recipe("r", (Component("", "audited_failures:exits_on_boxes", folder=str(HERE)),))
-    found = plaudit.audit(reward, numbers(), only=["structure", "cost", "empty"])
+    found = plaudit.audit(numbers(), reward, only=["structure", "cost", "empty"])
     assert any(finding.kind == "cost" for finding in found.findings)
 
 
 def test_the_template_says_what_the_format_is():
     reward = Recipe("r", (Component("", "audited_failures:between_stars", folder=str(HERE)),))
-    silent = plaudit.audit(reward, words(), only=["missed"])
+    silent = plaudit.audit(words(), reward, only=["missed"])
     assert [(f.kind, f.attack) for f in silent.findings] == [("missed", "any_format")]
-    told = plaudit.audit(reward, words(), only=["missed"], template="***{answer}***")
+    told = plaudit.audit(words(), reward, only=["missed"], template="***{answer}***")
     assert told.formats["between_stars"] == ("***{answer}***", 1.0)
 
 
@@ -93,7 +92,7 @@ def test_attacks_of_the_user(tmp_path):
         """The right word, praised."""
         yield "praise", f"{case.answer}, brilliant"
 
-    found = plaudit.audit("answers.f1_reward", words(), only=["key"], attacks=[praise])
+    found = plaudit.audit(words(), "answers.f1_reward", only=["key"], attacks=[praise])
     assert ("key", "praise") in [(f.kind, f.attack) for f in found.findings]
 
     (tmp_path / "my_own_attacks.py").write_text(
@@ -107,15 +106,15 @@ def test_attacks_of_the_user(tmp_path):
     (tmp_path / "mine.toml").write_text(recipe)
     loaded = load(tmp_path / "mine.toml")
     assert 'attacks = ["my_own_attacks:gold_itself"]' in loaded.to_toml()
-    found = plaudit.audit(loaded, words(), only=["echo"])
+    found = plaudit.audit(words(), loaded, only=["echo"])
     assert [finding.attack for finding in found.findings][:1] == ["gold_itself"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("preset", ["math", "qa"])
 def test_presets_of_our_own_have_no_hole(preset):
-    found = plaudit.audit(preset, boxed() if preset == "math" else words(), skip=["cost"])
-    assert found.worst <= 0.1, found.as_text()
+    found = plaudit.audit(boxed() if preset == "math" else words(), preset, skip=["cost"])
+    assert found.worst <= 0.1, str(found)
 
 
 def test_a_recipe_of_several_components_has_a_total():
@@ -123,11 +122,11 @@ def test_a_recipe_of_several_components_has_a_total():
         "both",
         (Component("right", "answers.answer_reward"), Component("form", "trl.think_format_reward")),
     )
-    found = plaudit.audit(recipe, numbers(), only=["empty", "structure"])
+    found = plaudit.audit(numbers(), recipe, only=["empty", "structure"])
     assert list(found.formats) == ["right", "form", "total"]
     assert found.wrong_share == 0.5
     assert {f.component for f in found.findings if f.is_hole} == {"form"}
-    assert "A wrong answer in the right form gets 50% of the total." in found.as_text()
+    assert "A wrong answer in the right form gets 50% of the total." in str(found)
 
 
 class OnlyHere:
@@ -141,34 +140,18 @@ def test_what_another_process_cannot_be_given_is_said():
     params = {"tokenizer": OnlyHere()}
     recipe = Recipe("mine", (Component("", "vlm_r1.cosine_rewards", params=params),))
     with pytest.raises(ValueError, match=r"process of their own: ValueError: .*nowhere"):
-        plaudit.audit(recipe, boxed())
-
-
-@pytest.mark.parametrize(
-    ("rows", "error"),
-    [
-        ({"question": ["2 + 2?"], "solution": ["4"]}, "got dict"),
-        (pa.table({"question": ["2 + 2?"], "solution": ["4"]}), "pass df.to_dict"),
-        ("rows.jsonl", "got str"),
-        ([*numbers(), None], "entry .* is NoneType"),
-        ((row for row in numbers()), "got generator"),
-    ],
-    ids=["dict of lists", "Arrow", "path", "None", "generator"],
-)
-def test_rows_that_are_no_list_of_dicts_are_refused(rows, error):
-    with pytest.raises(TypeError, match=error):
-        plaudit.audit("answers.exact_match_reward", rows)
+        plaudit.audit(boxed(), recipe)
 
 
 @pytest.mark.parametrize("sample", [0, -1])
 def test_a_sample_has_a_row_at_least(sample):
     with pytest.raises(ValueError, match="sample must be 1 or more"):
-        plaudit.audit("answers.exact_match_reward", numbers(), sample=sample)
+        plaudit.audit(numbers(), "answers.exact_match_reward", sample=sample)
 
 
 def audited_with(golds):
     rows = [{"question": f"{n}?", "solution": gold} for n, gold in enumerate(golds)]
-    return plaudit.audit("answers.exact_match_reward", rows, only="empty")
+    return plaudit.audit(rows, "answers.exact_match_reward", only="empty")
 
 
 def test_golds_may_be_numbers_of_numpy():
@@ -190,7 +173,7 @@ def test_golds_that_cannot_be_read_are_told():
 @pytest.mark.parametrize("gold", ["9" * 400, "1/" + "9" * 5000], ids=["number", "fraction"])
 def test_a_gold_may_have_any_number_of_digits(gold):
     rows = [{"question": f"{n}?", "solution": f"{n}{gold}"} for n in range(1, 7)]
-    found = plaudit.audit("answers.exact_match_reward", rows, skip=["cost", "unstable", "key"])
+    found = plaudit.audit(rows, "answers.exact_match_reward", skip=["cost", "unstable", "key"])
     assert found.formats["exact_match_reward"] == ("{answer}", 1.0)
 
 
@@ -199,7 +182,7 @@ def test_a_letter_may_be_paid_with_its_tags_alone(monkeypatch):
         {"question": f"{n}?", "solution": f"<choice>{'ABCD'[n % 4]}</choice>"} for n in range(8)
     ]
     monkeypatch.chdir(HERE)
-    found = plaudit.audit("audited_failures:same_text", rows, only=["missed"])
+    found = plaudit.audit(rows, "audited_failures:same_text", only=["missed"])
     assert found.formats["same_text"] == ("{answer}", 1.0)
 
 
@@ -210,12 +193,12 @@ def test_an_attack_of_the_users_that_builds_no_pair_of_texts_is_refused(built):
         yield built
 
     with pytest.raises(TypeError, match=r"attack broken must yield \(variant, completion\)"):
-        plaudit.audit("answers.exact_match_reward", numbers(), only=["key"], attacks=[broken])
+        plaudit.audit(numbers(), "answers.exact_match_reward", only=["key"], attacks=[broken])
 
 
 def test_a_function_that_is_no_attack_is_refused():
     with pytest.raises(TypeError, match=r"must be made with @plaudit\.auditing\.attack"):
-        plaudit.audit("answers.exact_match_reward", numbers(), attacks=[print])
+        plaudit.audit(numbers(), "answers.exact_match_reward", attacks=[print])
 
 
 def test_rewards_that_take_too_long_to_import_are_told(monkeypatch):

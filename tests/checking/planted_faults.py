@@ -10,6 +10,8 @@ GOLDS = {
     "missing_value": [None, "", "  ", r"\boxed{}"],
     "unreadable_gold": [{"colour": "red"}, r"\frac{1}{", "\frac{1}{2}", r"\sqrt{3}}"],
     "unequal_gold": ["...", "$", "\\", "."],
+    "placeholder_gold": ["N/A", "TODO", "None", "see solution"],
+    "markup_gold": ["https://example.org", "<p>4</p>", "4<br>", "www.example.org/a"],
     "expensive_gold": ["9^{9^{9^9}}", r"(10^{10})!", r"\binom{10^9}{10^8}", "2^{2^{100}}"],
 }
 OPTIONS = [
@@ -37,7 +39,7 @@ def planted(rows, folder):
         for place, row in enumerate(rows)
         if row["set"] == "gsm8k_openai" and questions.count(row["question"]) == 1
     ]
-    places = iter(chosen.sample(clean, 60))
+    places = iter(chosen.sample(clean, 72))
     expected = set()
 
     def change(kind, **values):
@@ -48,6 +50,10 @@ def planted(rows, folder):
     for kind, golds in GOLDS.items():
         for gold in golds:
             change(kind, gold=gold)
+    for place in [next(places) for _ in range(4)]:
+        question = f"{rows[place]['question']} The answer is {rows[place]['gold']}."
+        rows[place]["question"] = question
+        expected.add(("answer_in_prompt", place))
     for values in OPTIONS:
         change("unknown_option", **values)
     for path in broken_images(folder):

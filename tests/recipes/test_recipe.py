@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from recipe_samples import GATED, RIGHT, WRONG, only, recipe
 
-from plaudit.recipes import Component, Recipe, RowScore, load
+from plaudit.recipes import Component, Recipe, RowScore, explain, load
 from plaudit.rewards import trl
-from plaudit.scores import Score, explain
+from plaudit.scores import Score
 
 # --- what a row gets ------------------------------------------------------------------------------
 

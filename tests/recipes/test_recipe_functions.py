@@ -7,8 +7,7 @@ import pickle
 import pytest
 from recipe_samples import GATED, RIGHT, WRONG, only, totals
 
-from plaudit.recipes import Component, Recipe
-from plaudit.scores import explain
+from plaudit.recipes import Component, Recipe, explain
 
 # --- for trainers ---------------------------------------------------------------------------------
 
@@ -92,3 +91,11 @@ def test_a_coroutine_function_is_a_reward_with_and_without_an_event_loop():
     rows = recipe(["a", "b"])
     assert [row.total for row in rows] == [1.0, 1.0]
     assert asyncio.run(on_a_loop()) == [rows, rows, [1.0, 1.0]]
+
+
+def test_a_column_with_the_completions_is_not_taken_for_what_is_scored():
+    def seen(completions, **kwargs):
+        return [float(len(text)) for text in completions]
+
+    recipe = Recipe("seen", (Component("", seen),), columns={"completions": "response"})
+    assert [row.total for row in recipe(["abc"], response=["a"])] == [3.0]

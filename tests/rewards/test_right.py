@@ -4,8 +4,8 @@ import pytest
 from PIL import Image
 
 from plaudit.judge import Status
+from plaudit.recipes import explain
 from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
-from plaudit.scores import explain
 
 
 class Words:

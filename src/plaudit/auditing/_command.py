@@ -3,24 +3,22 @@
 import argparse
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 from plaudit.auditing._attacks import CLASSES
 from plaudit.auditing._audit import ROWS, audit, recipe_of
 from plaudit.auditing._findings import Audit
 from plaudit.commands import add_column_arguments
-from plaudit.recipes import Recipe
 
 ABOVE, WRONG = 1, 2
-_READ = 20_000  # rows of the table from which the sample is taken
 
 ABOUT = f"""\
 Play the model that wants the reward and not the answer: build completions that deserve nothing,
-score them, and name what pays, worst first.
+score them, and name what pays, worst first. Components that a gate holds back pay nothing alone:
+for them, what counts is the total.
 
-TABLE has the rows that one would train on: prompts, golds, and completions where there are some,
-in any format that `plaudit score` reads. No model is needed. The rewards run in a process of their
+TABLE has the rows that one would train on: prompts, golds, and completions if there are some, in
+any format that `plaudit score` reads. No model is needed. The rewards run in a process of their
 own: one that raises or hangs is a finding.
 
 classes: {", ".join(CLASSES[:6])},
@@ -82,7 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-above",
         metavar="SHARE",
         type=float,
-        help="exit with 1 if a finding's share is above this, such as 0.5",
+        help="exit with 1 if the share of a finding is above this, such as 0.5; right answers that "
+        "are not paid do not count",
     )
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
@@ -111,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print(json.dumps(found.as_json(), ensure_ascii=False))
     else:
-        print(found.as_text())
+        print(found)
     if page is not None:
         print(page, file=sys.stderr if arguments.json else sys.stdout)
     limit = arguments.fail_above
@@ -119,27 +118,22 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _audited(arguments: argparse.Namespace) -> Audit:
-    from plaudit.scoring import read_rows
+    from plaudit.scoring import with_columns
 
     if arguments.rows < 1:
         raise ValueError(f"--rows must be 1 or more, got {arguments.rows}")
+    recipe = recipe_of(arguments.recipe or arguments.reward)
     return audit(
-        _recipe(arguments),
-        read_rows(arguments.inputs, max(_READ, arguments.rows)),
+        arguments.inputs,
+        with_columns(recipe, dict(arguments.column)),
+        completions=arguments.completions,
         sample=arguments.rows,
         seed=arguments.seed,
         only=arguments.only,
         skip=arguments.skip,
         template=arguments.template,
-        completions=arguments.completions or "",
         progress=None if arguments.quiet else sys.stderr,
     )
-
-
-def _recipe(arguments: argparse.Namespace) -> Recipe:
-    recipe = recipe_of(arguments.recipe or arguments.reward)
-    columns = dict(arguments.column)
-    return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
 
 
 def _page(arguments: argparse.Namespace, found: Audit) -> Path | None:

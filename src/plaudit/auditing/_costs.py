@@ -18,6 +18,8 @@ _WORTH = 0.04  # seconds for a text of that size: below, it does not matter how 
 _PATIENCE = 60.0  # seconds for a harmless text
 _SLOW = 0.5  # seconds for an honest answer: above, the reward is slow on any text
 _SHORT_SIZES = (40, 950)
+# Python's own parsers, such as json.loads, refuse brackets that are nested some thousand deep.
+_TOO_DEEP = "It raised RecursionError"
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,7 @@ def cost_of(recipe: Recipe, table: Table, case: Case) -> CostFound:
             return CostFound("explosive_formulas", hung, why)
         if hung or _least(scorer, case.place, case.full(case.answer), 3) > _SLOW:
             return CostFound(skipped=("an honest answer is slow already",))
-        return _short(scorer, case) or _long(scorer, case) or CostFound()
+        return _short(scorer, case) or _long(scorer, case)
 
 
 def _warm_up(scorer: Scorer, case: Case) -> str:
@@ -90,14 +92,17 @@ def _slow_again(scorer: Scorer, case: Case, text: str) -> bool:
     return not isinstance(again, Raised) and again.seconds > SHORT_SECONDS
 
 
-def _long(scorer: Scorer, case: Case) -> CostFound | None:
+def _long(scorer: Scorer, case: Case) -> CostFound:
+    skipped: dict[str, None] = {}
     for hostile in HOSTILE:
         sized = [dict(hostile(case, size)) for size in (SMALL, _MIDDLE, LARGE)]
         for variant in sized[1]:
             found = _grown(scorer, case.place, *(texts[variant] for texts in sized))
-            if found:
+            if found and found[0].startswith(_TOO_DEEP):
+                skipped[f"{_TOO_DEEP} on a text of {_MIDDLE:,} characters"] = None
+            elif found:
                 return CostFound(hostile.__name__, sized[1][variant], *found)
-    return None
+    return CostFound(skipped=tuple(skipped))
 
 
 def _grown(

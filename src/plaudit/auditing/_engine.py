@@ -1,29 +1,30 @@
-"""A recipe and a table in; an audit out: formats are found, attacks played, shares counted."""
+"""Formats and rows in; an audit out: attacks are played, shares counted, findings made."""
 
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from plaudit.auditing._advice import advice
-from plaudit.auditing._attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack
+from plaudit.auditing._attacks import ATTACKS, CHECKS, CLASSES, RAISES, Attack, first_sentence
 from plaudit.auditing._cases import Case
-from plaudit.auditing._costs import CostFound, cost_of
-from plaudit.auditing._findings import LISTED, Audit, Example, Finding, Tried
+from plaudit.auditing._costs import CostFound
+from plaudit.auditing._findings import LISTED, MISSED, TOTAL, Audit, Example, Finding, Tried
 from plaudit.auditing._formats import Format, FormatFinder, spread, value_of
 from plaudit.auditing._golds import Kind
-from plaudit.auditing._process import TOTAL, Hung, Pay, Raised
+from plaudit.auditing._process import Hung, Pay, Raised
 from plaudit.auditing._runs import (
     Reach,
     Run,
     is_graded,
     mean_share,
     odd_places,
+    odd_reason,
     row_share,
     run_attack,
+    shown_value,
 )
 from plaudit.auditing._scorer import UNTRIED, Item, Result, Scorer
-from plaudit.auditing._sources import constants_of, lengths_in, tags_in, texts_in
 from plaudit.auditing._table import Table, unread_golds
 from plaudit.recipes import Recipe
 
@@ -37,6 +38,9 @@ _LONGEST = 2000  # characters of an example's completion
 # Of equal shares, the one that says most comes first: who pays a wrong answer for its length pays
 # whatever is long.
 _ORDER = {kind: n for n, kind in enumerate(dict.fromkeys(("length", *CLASSES, RAISES)))}
+
+# The classes that count only for what reads the gold; of a user's own attack, see Attack.blind.
+_NOT_BLIND = "key, echo, hedge, neighbour and retract"
 
 Progress = Callable[[str], None]
 
@@ -55,64 +59,45 @@ class Options:
     attacks: tuple[Attack, ...] = ()
 
 
-def audit_table(recipe: Recipe, table: Table, options: Options, progress: Progress) -> Audit:
-    """Audit a recipe on the rows of a table."""
-    names = [component.name for component in recipe.components]
-    targets = names if len(names) == 1 else [*names, TOTAL]
-    with Scorer(recipe, table.rows, table.as_messages) as scorer:
-        _settle_form(scorer, table)
-        finder = _finder(recipe, table, scorer, options)
-        progress("finding the format of an honest answer")
-        engine = _Engine(scorer, finder, table, finder.found(targets), options, progress)
-        engine.play()
-        engine.check_stability()
-        engine.check_formats(recipe)
-    if "cost" in options.classes:
-        for component in recipe.components:
-            progress(f"measuring the time of {component.name}")
-            case = finder.case(finder.places[0], engine.formats[component.name].dress)
-            alone = replace(recipe, components=(replace(component, gate=None),))
-            shown = replace(table, as_messages=scorer.as_messages)
-            engine.add_cost(component.name, case, cost_of(alone, shown, case))
-    return engine.audit(recipe.name)
+class Engine:
+    """Plays attacks on the rows of a table, and turns what they earned into findings.
 
+    formats: the format of each component and of the total
+    unpaid: the components that pay nothing by themselves, with the reason
+    """
 
-def _settle_form(scorer: Scorer, table: Table) -> None:
-    """Hand completions over in the other form where a reward refuses that of the table."""
-    items = [(place, "It is so.") for place in range(min(4, len(table.rows)))]
-    if all(isinstance(result, Raised) for result in scorer(items)):
-        other = scorer(items, other_form=True)
-        if not all(isinstance(result, Raised) for result in other):
-            scorer.as_messages = not scorer.as_messages
-
-
-def _finder(recipe: Recipe, table: Table, scorer: Scorer, options: Options) -> FormatFinder:
-    constants = [one for component in recipe.components for one in constants_of(component)]
-    prompts = [str(row.get("prompt", "")) for row in table.rows[:5]]
-    shown = [*list(table.completions.values())[:5], *prompts]
-    named = tags_in([*shown, *texts_in(constants)])
-    thinks = any("<think>" in text for text in (*shown, *texts_in(constants)))
-    return FormatFinder(scorer, table, named, lengths_in(constants), thinks, options.template)
-
-
-class _Engine:
     def __init__(
         self,
         scorer: Scorer,
         finder: FormatFinder,
         table: Table,
         formats: Mapping[str, Format],
+        unpaid: Mapping[str, str],
         options: Options,
         progress: Progress,
     ) -> None:
         self.formats = formats
+        self._unpaid = unpaid
         self._scorer, self._finder, self._table = scorer, finder, table
         self._options, self._progress = options, progress
         self._attacks = [a for a in (*ATTACKS, *options.attacks) if a.kind in options.classes]
         self._runs: dict[str, list[Run]] = {target: [] for target in formats}
         self._findings: list[Finding] = []
         self._matrix: list[Tried] = []
-        self._skipped: list[str] = unread_golds(table)
+        self._skipped: list[str] = [
+            *unread_golds(table),
+            *(f"{name} {why}: what pays it alone is not listed" for name, why in unpaid.items()),
+            *(
+                f"{name} never reads the gold: {_NOT_BLIND} were not tried"
+                for name in self._blind()
+            ),
+        ]
+
+    def _blind(self) -> list[str]:
+        """The components that pay, and whose values are the same for the gold of another row."""
+        golds = {gold.texts for gold in self._table.golds if gold is not None}
+        forms = self.formats.items() if len(golds) > 1 else ()
+        return [t for t, f in forms if t != TOTAL and f.pays_something and not f.reads_gold]
 
     # --- attacks ----------------------------------------------------------------------------------
 
@@ -159,7 +144,7 @@ class _Engine:
         groups: dict[Dress, dict[str, Format]] = {}
         for target, form in wanted.items():
             # A table's completions need not have the form that other components want.
-            shown = attack.kind == "missed" and form.reads_gold and target != TOTAL
+            shown = attack.kind == MISSED and form.reads_gold and target != TOTAL
             own = form.own if shown else form.dress
             groups.setdefault(own, {})[target] = form
         for dress, forms in groups.items():
@@ -172,7 +157,7 @@ class _Engine:
         """Whether an attack says anything about a component."""
         if not form.pays_something:
             return False
-        if attack.kind == "missed" and form.likes_length:
+        if attack.kind == MISSED and form.likes_length:
             return False  # a right answer is not paid in full where it is not long
         if form.reads_gold or target == TOTAL:
             return True
@@ -193,9 +178,7 @@ class _Engine:
             failed = [b for b in second if isinstance(b, Raised)]
             if check.__name__ == "as_messages_or_text" and len(failed) == len(second):
                 form = "text" if self._scorer.as_messages else "lists of messages"
-                self._skipped.append(
-                    f"unstable: {check.__name__}: completions that are {form} raise"
-                )
+                self._skipped.append(f"unstable: {check.__name__}: {form} as completions raise")
                 continue
             for target in self.formats:
                 self._add_changes(check.__name__, check.__doc__ or "", target, items, first, second)
@@ -224,7 +207,7 @@ class _Engine:
         for (place, text), a, b in zip(items, first, second, strict=True):
             if UNTRIED in (a, b):
                 continue
-            before, after = _shown_value(a, target), _shown_value(b, target)
+            before, after = shown_value(a, target), shown_value(b, target)
             if before != after and place not in changed:
                 changed[place] = (text, value_of(b, target), f"It got {before}, and then {after}.")
         rows = len(dict.fromkeys(place for place, _ in items))
@@ -232,7 +215,7 @@ class _Engine:
         self._matrix.append(Tried("unstable", name, target, share))
         if share >= LISTED:
             place, (text, value, why) = next(iter(changed.items()))
-            example = self._example(place, text, value, f"{_first_line(about)} {why}")
+            example = self._example(place, text, value, f"{first_sentence(about)} {why}")
             self._add("unstable", name, target, share, rows, len(changed), example)
 
     # --- what is left -----------------------------------------------------------------------------
@@ -243,14 +226,14 @@ class _Engine:
         gold = self._table.gold_column
         for target, form in self.formats.items():
             silent = not form.pays_something and gold in needs.get(target, ())
-            if silent and "missed" in self._options.classes:
+            if silent and MISSED in self._options.classes:
                 place = self._finder.places[0]
                 case = self._finder.case(place, form.own)
                 text = case.full(case.answer)
                 why = "The gold is paid in no format that was tried: say yours with --template."
                 example = self._example(place, text, form.pays.get(place), why)
                 rows = len(form.pays)
-                self._add("missed", "any_format", target, 1.0, rows, rows, example)
+                self._add(MISSED, "any_format", target, 1.0, rows, rows, example)
 
     def add_cost(self, component: str, case: Case, found: CostFound) -> None:
         """Add what was measured of a component's time."""
@@ -269,7 +252,10 @@ class _Engine:
         order = {attack.name: n for n, attack in enumerate(self._attacks)}
         ranked = sorted(
             self._findings,
-            key=lambda f: (-f.share, _ORDER[f.kind], order.get(f.attack, 0), f.component, f.attack),
+            key=lambda f: (
+                *(f.kind == MISSED, -f.share, _ORDER[f.kind]),
+                *(order.get(f.attack, 0), f.component, f.attack),
+            ),
         )
         return Audit(
             recipe=name,
@@ -282,18 +268,17 @@ class _Engine:
             },
             matrix=tuple(self._matrix),
             wrong_share=self._wrong_share(),
+            blind=tuple(self._blind()),
         )
 
-    def _wrong_share(self) -> float | None:
-        form = self.formats.get(TOTAL)
-        if form is None:
-            return None
+    def _wrong_share(self) -> float:
+        *_, form = self.formats.values()  # of the total, or of the only component
         shares = [form.share(place, value) for place, value in form.wrong.items()]
         return round(sum(shares) / len(shares), 4) if shares else 0.0
 
     def _add_findings(self, target: str, form: Format) -> None:
         graded = is_graded(self._runs[target], form, target)
-        base = (self._wrong_share() or 0.0) + 0.05 if target == TOTAL else 0.0
+        base = self._wrong_share() + 0.05 if target == TOTAL else 0.0
         by_attack: dict[str, list[Run]] = {}
         for run in self._runs[target]:
             by_attack.setdefault(run.attack.name, []).append(run)
@@ -301,12 +286,15 @@ class _Engine:
             shares = [mean_share(run, form, target, graded) for run in runs]
             best = max(range(len(runs)), key=lambda n: (shares[n], -n))
             share, run = shares[best], runs[best]
-            if share <= self._chance() and run.attack.kind != "missed":
+            is_missed = run.attack.kind == MISSED
+            if share <= self._chance() and not is_missed:
                 share = 0.0
-            self._matrix.append(Tried(run.attack.kind, run.attack.name, target, round(share, 4)))
-            if share >= LISTED and (share > base or run.attack.kind == "missed"):
-                self._add_run(run, form, target, share, graded)
             self._add_odd(runs, target)
+            if target in self._unpaid and not is_missed:
+                continue
+            self._matrix.append(Tried(run.attack.kind, run.attack.name, target, round(share, 4)))
+            if share >= LISTED and (share > base or is_missed):
+                self._add_run(run, form, target, share, graded)
 
     def _add_run(self, run: Run, form: Format, target: str, share: float, graded: bool) -> None:
         shares = {place: row_share(run, form, target, place, graded) for place in run.tried}
@@ -332,7 +320,7 @@ class _Engine:
             place = places[0]
             result = run.results[place]
             value = value_of(result, target)
-            example = self._example(place, run.texts[place], value, _odd_why(result, target))
+            example = self._example(place, run.texts[place], value, odd_reason(result, target))
             share = 1.0 if kind == "cost" else share
             rows = len(run.tried)
             self._add(kind, run.attack.name, target, share, rows, len(places), example)
@@ -369,26 +357,3 @@ class _Engine:
         number = None if value is None or value != value or abs(value) == float("inf") else value
         row = self._table.numbers[place]
         return Example(row, text, number if number is None else round(number, 6), why)
-
-
-def _shown_value(result: Result, target: str) -> str:
-    """A value as text, so that two can be compared and shown."""
-    if isinstance(result, Pay):
-        value = result.values.get(target)
-        return "no number" if value is None or value != value else f"{value:.9g}"
-    if isinstance(result, Hung):
-        return "no answer in time"
-    own = result.component in ("", target)
-    return f"an exception ({result.message.partition(':')[0]})" if own else "no number"
-
-
-def _odd_why(result: Result, target: str) -> str:
-    if isinstance(result, Raised):
-        return f"It raised {result.message}"
-    if isinstance(result, Hung):
-        return "It ended its process." if result.died else "It did not finish in time."
-    return f"It gave {result.problems.get(target) or result.values.get(target)}."
-
-
-def _first_line(doc: str) -> str:
-    return " ".join(doc.partition("\n\n")[0].split())

@@ -4,7 +4,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from plaudit.auditing._attacks import ATTACKS, CLASSES, RAISES
-from plaudit.auditing._findings import LISTED, Audit, Finding, Tried
+from plaudit.auditing._findings import LISTED, MISSED, Audit, Finding, Tried
 from plaudit.report import html_page, render_html
 
 _LONGEST = 4000  # characters of a completion on the page
@@ -28,6 +28,7 @@ def page_of(found: Audit) -> str:
         rows=_matrix(found, components),
         places={id(finding): number for number, finding in enumerate(found.findings, 1)},
         holes=sum(finding.is_hole for finding in found.findings),
+        missed=sum(finding.kind == MISSED for finding in found.findings),
         clean=_clean(found.findings, components),
         about={attack.name: attack.about for attack in ATTACKS},
         longest=_LONGEST,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
+from plaudit.auditing._findings import TOTAL
 from plaudit.auditing._waiting import waiting_seconds
 from plaudit.processes import start_python
 from plaudit.recipes import Recipe
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     import subprocess
 
 WORKER = "plaudit.auditing._worker"
-TOTAL = "total"
 DEADLINE = 10.0  # seconds for a batch of ordinary texts
 _START = 180.0  # seconds until the rewards' modules are imported
 _FIRST = 60.0  # seconds for the first batch of a process, which imports and starts what is needed

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from plaudit.auditing._attacks import Attack
 from plaudit.auditing._cases import Case
 from plaudit.auditing._formats import Format, value_of
-from plaudit.auditing._process import Pay, Raised
+from plaudit.auditing._process import Hung, Pay, Raised
 from plaudit.auditing._scorer import UNTRIED, Result, Scorer
 
 FIRST_ROWS = 12  # on which every variant is tried; on all rows only where it paid on these
@@ -174,6 +174,26 @@ def odd_places(run: Run, target: str) -> dict[str, list[int]]:
         elif result is not UNTRIED:
             found["cost"].append(place)
     return found
+
+
+def shown_value(result: Result, target: str) -> str:
+    """A value as text, so that two can be compared and shown."""
+    if isinstance(result, Pay):
+        value = result.values.get(target)
+        return "no number" if value is None or value != value else f"{value:.9g}"
+    if isinstance(result, Hung):
+        return "no answer in time"
+    own = result.component in ("", target)
+    return f"an exception ({result.message.partition(':')[0]})" if own else "no number"
+
+
+def odd_reason(result: Result, target: str) -> str:
+    """Why a result is odd, in a sentence."""
+    if isinstance(result, Raised):
+        return f"It raised {result.message}"
+    if isinstance(result, Hung):
+        return "It ended its process." if result.died else "It did not finish in time."
+    return f"It gave {result.problems.get(target) or result.values.get(target)}."
 
 
 def _is_finite(value: float) -> bool:

@@ -3,12 +3,15 @@
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from plaudit.auditing._cases import CHOICES
 from plaudit.auditing._golds import Gold, Kind, read_gold
 from plaudit.completions import text_of
 from plaudit.recipes import Recipe, guess
+
+if TYPE_CHECKING:
+    from plaudit import scoring
 
 COMPLETIONS = ("completion", "completions")
 # What TRL and others pass beside the columns of the table: never a column of golds.
@@ -20,7 +23,7 @@ class Table:
     """The rows that an audit uses.
 
     numbers: the number of each row in the whole table
-    rows: their columns, without completions
+    rows: their columns, without `completion` and `completions`
     completions: the text of what a model wrote, where a row has it
     as_messages: whether the table's completions are lists of messages
     gold_column: the column of golds; None where there is none
@@ -35,39 +38,44 @@ class Table:
     golds: Sequence[Gold | None]
 
 
-def sampled(
-    rows: Sequence[Mapping[str, Any]], recipe: Recipe, count: int, seed: int, completions: str = ""
-) -> Table:
+def sampled(given: "scoring.Table", recipe: Recipe, count: int, seed: int) -> Table:
     """A sample of rows, the same for the same seed, in the order of the table.
 
+    given: the whole table
+    recipe: which columns are read; that of the completions need not be there
+
     >>> from plaudit.recipes import load
-    >>> table = sampled([{"solution": "4", "completion": "It is 4."}] * 9, load("math"), 3, seed=0)
+    >>> from plaudit.scoring import table_of
+    >>> given = table_of([{"solution": "4", "completion": "It is 4."}] * 9)
+    >>> table = sampled(given, load("math"), 3, seed=0)
     >>> table.gold_column, table.completions[0], len(table.rows)
     ('solution', 'It is 4.', 3)
     """
-    numbers = list(range(len(rows)))
+    numbers = list(range(len(given)))
     if len(numbers) > count:
         numbers = sorted(random.Random(seed).sample(numbers, count))
-    chosen = [rows[number] for number in numbers]
-    columns = list(dict.fromkeys(name for row in chosen for name in row))
-    column = (
-        completions
-        or recipe.columns.get("completions")
-        or next((name for name in COMPLETIONS if name in columns), "")
+    column = recipe.columns.get("completions") or next(
+        (name for name in COMPLETIONS if name in given.names), ""
     )
-    if column and column not in columns:
-        raise ValueError(f"there is no column {column!r}; the columns are {', '.join(columns)}")
-    recipe.check([*(name for name in columns if name != column), *_checked(recipe, column)])
+    if column and column not in given.names:
+        there_are = ", ".join(given.names)
+        raise ValueError(f"there is no column {column!r}; the columns are {there_are}")
+    # The audit writes the completions itself, and so their ids.
+    needs = recipe.needs()
+    made = [needs[name] for name in ("completion_ids",) if name in needs]
+    recipe.check([*given.names, column or "completions", *made])
+    columns = [name for name in given.names if name not in COMPLETIONS]
     gold = _gold_column(recipe, [name for name in columns if name != column])
-    said = {place: _said(row.get(column), place) for place, row in enumerate(chosen)}
-    plain = [{name: v for name, v in row.items() if name != column} for row in chosen]
+    chosen = [{n: given.values(n, at, at + 1)[0] for n in columns} for at in numbers]
+    said = [given.values(column, at, at + 1)[0] if column else None for at in numbers]
+    texts = {place: _said(value, place) for place, value in enumerate(said)}
     return Table(
         numbers=numbers,
-        rows=plain,
-        completions={place: text for place, text in said.items() if text},
-        as_messages=any(_is_messages(row.get(column)) for row in chosen),
+        rows=chosen,
+        completions={place: text for place, text in texts.items() if text},
+        as_messages=any(map(_is_messages, said)),
         gold_column=gold,
-        golds=_alike([_gold(row, gold, _first_of(recipe)) for row in plain]),
+        golds=_alike([_gold(row, gold, _first_of(recipe)) for row in chosen]),
     )
 
 
@@ -75,8 +83,9 @@ def unread_golds(table: Table) -> list[str]:
     """A note on the rows whose gold could not be read, with the first of them; [] for none.
 
     >>> from plaudit.recipes import load
-    >>> rows = [{"solution": "4", "question": "2 + 2?"}, {"solution": None, "question": "2 + 3?"}]
-    >>> unread_golds(sampled(rows, load("math"), 2, seed=0))
+    >>> from plaudit.scoring import table_of
+    >>> given = table_of({"solution": ["4", None], "question": ["2 + 2?", "2 + 3?"]})
+    >>> unread_golds(sampled(given, load("math"), 2, seed=0))
     ['1 of 2 rows were left out: no gold can be read in solution, where row 1 has None']
     """
     column = table.gold_column
@@ -98,13 +107,6 @@ def _alike(golds: list[Gold | None]) -> list[Gold | None]:
         return golds
     single = (Kind.NUMBER, Kind.QUANTITY, Kind.LETTER)
     return [replace(g, kind=Kind.TEXT) if g is not None and g.kind in single else g for g in golds]
-
-
-def _checked(recipe: Recipe, column: str) -> list[str]:
-    """The columns that a table need not have, since the audit makes them itself."""
-    needs = recipe.needs()
-    made = [needs[name] for name in ("completion_ids",) if name in needs]
-    return [column or recipe.columns.get("completions", "completions"), *made]
 
 
 def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:

@@ -4,7 +4,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from os import PathLike
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -21,6 +20,7 @@ from plaudit.scoring import (
     InputError,
     Table,
     find_inputs,
+    names_files,
     stopping_on_system_errors,
     table_of,
 )
@@ -91,20 +91,13 @@ def check(
     start = time.monotonic()
     with stopping_on_system_errors(AGAIN), tempfile.TemporaryDirectory(prefix="plaudit-") as temp:
         folder = Path(temp)
-        if _names_files(table):
+        if names_files(table):
             source = source_of_files(find_inputs(table, None, "check"))
         else:
             source = source_of_table(table_of(table))
         _, summary = check_source(source, recipe, options, folder / NAME, folder)
         summary = replace(summary, seconds=time.monotonic() - start)
         return CheckResult(read_findings(folder / NAME), summary)
-
-
-def _names_files(table: Any) -> bool:
-    several = isinstance(table, list | tuple) and len(table) > 0
-    return isinstance(table, str | PathLike) or (
-        several and all(isinstance(one, str | PathLike) for one in table)
-    )
 
 
 def source_of_table(table: Table) -> Source:

@@ -9,13 +9,15 @@ from hashlib import blake2b
 from typing import Any
 
 from plaudit.checking._findings import SHOWN, Finding, sentence, shown
+from plaudit.checking._formats import written_answers
 from plaudit.checking._golds import gold_problems, is_right, scores_of
 from plaudit.checking._images import box_problem, image_problems
+from plaudit.checking._leaks import stated_answer
 from plaudit.checking._options import option_problem
 from plaudit.checking._plan import CheckPlan, Comparison, as_json, prompt_key
 from plaudit.completions import prompt_text_of, text_of
 from plaudit.scores import TROUBLE, Score
-from plaudit.scoring import Chunk, UnreadableRecord, records_in
+from plaudit.scoring import PROMPTS, Chunk, UnreadableRecord, records_in
 
 AGREEING = 4  # completions of a prompt that there must be, to trust most of them
 _NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer
@@ -131,6 +133,9 @@ def _check_alone(row: CheckedRow, plan: CheckPlan) -> None:
         elif _is_empty(record[column]):
             what = "null" if record[column] is None else "empty"
             row.add("missing_value", column, f"The column {column} is {what}.")
+    texts = _prompt_texts(record, plan)
+    if texts is not None and not any(texts) and not any(record.get(name) for name in plan.images):
+        row.add("missing_value", plan.prompts[0], "The prompt is empty.")
     for column, why in image_problems(record, plan, row.file).items():
         row.add("unreadable_image", column, sentence(why))
     for column in dict.fromkeys(comparison.column for comparison in plan.comparisons):
@@ -140,6 +145,24 @@ def _check_alone(row: CheckedRow, plan: CheckPlan) -> None:
             row.add("box_outside_image", column, why)
         elif why := option_problem(record, record[column], plan):
             row.add("unknown_option", column, why)
+        elif stated := stated_answer("\n".join(texts or []), _answers_in(record[column])):
+            why = f"The prompt says: {shown(stated, 100)}"
+            row.add("answer_in_prompt", plan.prompts[0], sentence(why))
+
+
+def _prompt_texts(record: Mapping[str, Any], plan: CheckPlan) -> list[str] | None:
+    """The texts of a row's prompt; None if there is no column of prompts, or none of texts."""
+    columns = [name for name in plan.prompts if name in PROMPTS]
+    try:
+        texts = [prompt_text_of(v, n) for n in columns if (v := record.get(n))]
+    except (TypeError, ValueError):
+        return None
+    return [text for text in texts if text.strip()] if columns else None
+
+
+def _answers_in(gold: Any) -> list[str]:
+    is_plain = isinstance(gold, str | int | float) and not isinstance(gold, bool)
+    return written_answers(gold) if is_plain else []
 
 
 def _is_empty(value: Any) -> bool:

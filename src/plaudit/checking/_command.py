@@ -12,9 +12,10 @@ from plaudit.scoring import InputError, StoppedError, fail, load_recipe, table_o
 STOPPED, WRONG, FOUND, INTERRUPTED = 1, 2, 3, 130
 
 ABOUT = """\
-Check a table before it is trained on: golds that cannot be read, that do not equal themselves or
-are too expensive to compare, duplicates and contradictions, letters that are no option, images and
-boxes; and, where the table has completions, golds that look wrong.
+Check a table before it is trained on: golds that cannot be read, that are placeholders or HTML,
+that do not equal themselves or are too expensive to compare, empty prompts and prompts that state
+their answer, duplicates and contradictions, letters that are no option, images and boxes; and, if
+the table has completions, golds that look wrong.
 
 TABLE is JSONL, JSON, CSV or TSV (each also .gz or .zst), Parquet or Arrow, a folder of these, a
 Hugging Face dataset saved to disk, or a URL such as s3://… or hf://datasets/ORG/NAME. It needs no
@@ -58,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the table without the rows that have findings, in the input's format",
     )
-    add_column_arguments(parser)
+    add_column_arguments(parser, guesses=False)
     parser.add_argument(
         "--group",
         metavar="COLUMN",

@@ -31,9 +31,22 @@ KINDS = {
         "Write the row again, or drop it.",
     ),
     "missing_value": Kind(
-        "Rows without a value that the recipe needs",
-        "Without a gold no completion can be right: the row is skipped, or always gets 0.",
+        "Rows without a prompt, or without a value that the recipe needs",
+        "Without a gold no completion can be right: the row is skipped, or always gets 0. Without "
+        "a prompt there is nothing to answer.",
         "Fill the value in, or drop the row.",
+    ),
+    "placeholder_gold": Kind(
+        "Golds that are placeholders",
+        "The gold stands where an answer was to be written, such as N/A, TODO or see solution: "
+        "right answers get nothing.",
+        "Write the answer, or drop the row.",
+    ),
+    "markup_gold": Kind(
+        "Golds that are a link or HTML",
+        "A model does not write the link or the HTML of the page that the gold was copied from, "
+        "so right answers get nothing.",
+        "Write the answer as plain text or LaTeX, or drop the row.",
     ),
     "unreadable_gold": Kind(
         "Golds that cannot be read",
@@ -67,10 +80,15 @@ KINDS = {
         "The same prompt has golds that are not equal: whatever is answered, one of them says no.",
         "Keep the right one, or put both into one list where both are right.",
     ),
+    "answer_in_prompt": Kind(
+        "Prompts that state their answer",
+        "The prompt says what the answer is, so the model learns to copy it.",
+        "Take the answer out of the prompt, or drop the row.",
+    ),
     "duplicate_row": Kind(
         "Rows that occur more than once",
-        "The same prompt with an equal gold counts twice in training; it may also stand in both "
-        "the training and the test set.",
+        "The same prompt, whatever its white space, with an equal gold counts twice in training; "
+        "it may also be in both the training and the test set.",
         "Drop all but the first.",
     ),
     "unknown_option": Kind(

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit import images
+from plaudit.checking._findings import shown
 from plaudit.checking._formats import Format, boxes_in, text_of_gold, written_answers
+from plaudit.checking._options import option_texts
 from plaudit.checking._plan import CheckPlan, Comparison, as_json
 from plaudit.recipes import is_made_by_trainers
 from plaudit.scores import Score
@@ -28,6 +30,22 @@ _PATCH = 14  # pixels of a cell of image_grid_thw
 # What is left of \text, \frac or \right where a backslash was taken for an escape.
 _ESCAPES = re.compile(
     "[\x07\x08\x0b\x0c]|\t(?=ext|imes|heta|an\\b|riangle|au\\b|frac)|\r(?=ight|ho\\b)"
+)
+# What is written where there is no answer. "NA" is not, in small letters, since Na is sodium.
+_PLACEHOLDER = re.compile(
+    r"N/?A|N\.A\.?|(?i:n/a|n\.a\.|none|null|nan|undefined|to-?do|tbd|tba|fixme|placeholder|"
+    r"missing|not ?(?:found|available|applicable|given|provided)|to be (?:determined|added|done)|"
+    r"no (?:answer|solution) (?:given|provided|available)|(?:insert |your )?answer here|"
+    r"your answer|omitted|proof|(?:same )?as above|(?:please )?(?:see|refer to|cf\.?|check) "
+    r"(?:the )?(?:\w+ ){0,2}?(?:solution|answer|above|below|explanation|figure|graph|image|diagram|"
+    r"text|proof|attach\w+|comment|link|book|page|appendix|table)s?\b.{0,40})"
+)
+_LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
+# A tag that is closed, or has attributes, or is always alone: "a<b>c" has none of these.
+_HTML = re.compile(
+    r"<(p|div|span|b|i|u|em|strong|sub|sup|font|table|t[rdh]|[uo]l|li|a|h[1-6]|pre|code)\b[^<>]*>"
+    r".*?</\1>|<(?:br|hr|img)\b[^<>]*>|&(?:nbsp|lt|gt|amp|quot|#\d+);",
+    re.IGNORECASE | re.DOTALL,
 )
 _REMEMBERED = 20_000  # golds of which a worker remembers what came of them
 
@@ -63,7 +81,10 @@ def _key(row: Row, plan: CheckPlan) -> str:
 def _problems(
     rows: Sequence[Row], comparison: Comparison, plan: CheckPlan
 ) -> list[GoldProblem | None]:
-    found = [_broken(row[comparison.column]) for row in rows]
+    found = [
+        _broken(row[comparison.column]) or _no_answer(row, row[comparison.column], plan)
+        for row in rows
+    ]
     wanted = comparison.format
     if wanted is None:
         return found
@@ -104,6 +125,24 @@ def _broken(gold: Any) -> GoldProblem | None:
         brace = "{ that is never closed" if depth > 0 else "} that closes nothing"
         return GoldProblem("unreadable_gold", f"It is LaTeX with a {brace}.")
     return None
+
+
+def _no_answer(row: Row, gold: Any, plan: CheckPlan) -> GoldProblem | None:
+    """What is wrong with a gold that is text, and no answer."""
+    texts = [text for one in (gold if isinstance(gold, list) else [gold]) for text in _texts(one)]
+    if not texts or any(text in option_texts(row, plan) for text in texts):
+        return None
+    if all(_PLACEHOLDER.fullmatch(text.strip("[]<>{}()* ").removesuffix(".")) for text in texts):
+        return GoldProblem("placeholder_gold", "It is a placeholder, and no answer.")
+    if all(map(_LINK.fullmatch, texts)):
+        return GoldProblem("markup_gold", "It is a link, and no answer.")
+    if tag := _HTML.search(texts[0]):
+        return GoldProblem("markup_gold", f"It is HTML: {shown(tag[0], 40)}.")
+    return None
+
+
+def _texts(gold: Any) -> list[str]:
+    return written_answers(gold) if isinstance(gold, str) else []
 
 
 def _depth(text: str) -> int:

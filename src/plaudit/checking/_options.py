@@ -31,6 +31,11 @@ def option_problem(row: Mapping[str, Any], gold: Any, plan: CheckPlan) -> str:
     return ""
 
 
+def option_texts(row: Mapping[str, Any], plan: CheckPlan) -> list[str]:
+    """The texts of all options that the columns of a row list."""
+    return [text for column in plan.choices for text in _options(row.get(column))[1]]
+
+
 def _options(choices: Any) -> tuple[list[str], list[str]]:
     """The letters and the texts of options: a list of texts, or lists of labels and texts."""
     labels = None

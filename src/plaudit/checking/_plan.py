@@ -208,13 +208,24 @@ def prompt_key(row: Mapping[str, Any], prompts: Sequence[str]) -> str:
     '["2 + 2?", null]'
     >>> prompt_key({"question": " "}, ["question"])
     ''
+    >>> prompt_key({"question": "2  + 2?\\n"}, ["question"])
+    '["2 + 2?"]'
     """
-    values = [row.get(name) for name in prompts]
+    values = [_with_single_spaces(row.get(name)) for name in prompts]
     if not values or values[0] is None or values[0] in ("", []):
         return ""
-    if isinstance(values[0], str) and not values[0].strip():
-        return ""
     return as_json(values)
+
+
+def _with_single_spaces(value: Any) -> Any:
+    """The same value, with one space for each stretch of white space in its texts."""
+    if isinstance(value, str):
+        return " ".join(value.split())
+    if isinstance(value, list | tuple):
+        return [_with_single_spaces(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: _with_single_spaces(one) for name, one in value.items()}
+    return value
 
 
 def as_json(value: Any) -> str:

@@ -30,7 +30,7 @@ class CheckSummary:
     120 rows checked, 1 has findings
     answer compares answers written as \\boxed{…}
     <BLANKLINE>
-    Rows without a value that the recipe needs (missing_value): 1
+    Rows without a prompt, or without a value that the recipe needs (missing_value): 1
       a.jsonl, line 2: solution is null.
     """
 

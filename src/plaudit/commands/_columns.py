@@ -3,8 +3,10 @@
 import argparse
 
 
-def add_column_arguments(parser: argparse.ArgumentParser) -> None:
+def add_column_arguments(parser: argparse.ArgumentParser, *, guesses: bool = True) -> None:
     """Add --completions and --column to a parser.
+
+    guesses: whether the command guesses the column of the completions
 
     >>> parser = argparse.ArgumentParser()
     >>> add_column_arguments(parser)
@@ -14,8 +16,8 @@ def add_column_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--completions",
         metavar="COLUMN",
-        help="the column with what the model wrote (default: completion or completions, else a "
-        "guess by the columns' names)",
+        help="the column with what the model wrote (default: completion or completions"
+        f"{', else a guess by the name' if guesses else ', if there is one'})",
     )
     parser.add_argument(
         "--column",

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from plaudit.commands import UsageError
-from plaudit.scores import explain
+from plaudit.recipes import explain
 
 if TYPE_CHECKING:
     from plaudit.recipes import Recipe, RowScore

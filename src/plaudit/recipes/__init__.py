@@ -22,6 +22,7 @@ from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._calling import score_of_value
 from plaudit.recipes._columns import guess, is_made_by_trainers
 from plaudit.recipes._component import Component
+from plaudit.recipes._explain import explain
 from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
 from plaudit.recipes._row_score import RowScore, RowScores, ScoredBatch
@@ -35,6 +36,7 @@ __all__ = [
     "RowScores",
     "ScoredBatch",
     "as_recipe",
+    "explain",
     "guess",
     "is_made_by_trainers",
     "load",

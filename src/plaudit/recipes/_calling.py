@@ -109,7 +109,8 @@ class Calling:
 
     def _columns(self, columns: Mapping[str, Any], mapping: Mapping[str, str]) -> dict[str, Any]:
         taken = self.takes | set(mapping) if self.takes_any else self.takes
-        sources = {name: mapping.get(name, name) for name in sorted(taken)}
+        # The completions themselves are passed: a column of the table is never read in their place.
+        sources = {name: mapping.get(name, name) for name in sorted(taken - {"completions"})}
         found = {
             name: columns[source] if source in columns else columns.get(name)
             for name, source in sources.items()

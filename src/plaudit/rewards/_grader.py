@@ -2,6 +2,9 @@
 
 The model gets the question, the gold and the final answer, never the reasoning, and must say yes or
 no. Anything else is a failed call: it leaves the row undecided, and never makes a verdict.
+
+The address is the recipe's, and a recipe may be somebody else's. So the API key of the environment
+is sent only to the server that the environment names with it.
 """
 
 import json
@@ -15,6 +18,12 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, fields
 from numbers import Integral, Real
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+KEY = "OPENAI_API_KEY"
+# The variables that name the server of the key: that of the OpenAI client, and that of VLM-R1.
+ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+OPENAI = "https://api.openai.com"  # the server of a key for which none of them is set
 
 _TASK = (
     "You decide whether a student's answer to a question means the same as the correct answer. "
@@ -46,6 +55,10 @@ _NO_ANSWER = re.compile(
 )
 
 
+# A name or an address in brackets, and a port. "http://known@other" has another host than it seems.
+_HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
+
+
 class Question(NamedTuple):
     """What a grader is asked."""
 
@@ -65,10 +78,10 @@ class Asked(NamedTuple):
 class Grader:
     """A model on an OpenAI-compatible server.
 
-    url: its address up to and with the version, such as "http://localhost:8000/v1"
+    url: its address up to and with the version, such as "http://localhost:8000/v1". It is sent the
+        API key in OPENAI_API_KEY only if OPENAI_BASE_URL names the same server, or if it is
+        OpenAI's own and that variable is not set
     model: the model's name, as the server knows it
-    key: the name of the environment variable that holds the API key; a local server needs none.
-        Default: OPENAI_API_KEY
     deadline: seconds for all calls of one batch together, at most 3600. What has no answer by then
         stays undecided. Default: 60
     calls: how many calls one batch may make at most; the rows beyond that stay undecided.
@@ -81,17 +94,18 @@ class Grader:
 
     url: str
     model: str
-    key: str = "OPENAI_API_KEY"
     deadline: float = 60.0
     calls: int = 256
     at_once: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("url", "model", "key"):
+        for name in ("url", "model"):
             if not isinstance(value := getattr(self, name), str):
                 raise TypeError(f"{name} must be text, got {value!r:.80}")
         if not self.url.startswith(("http://", "https://")):
             raise ValueError(f"url must start with http:// or https://, got {self.url!r}")
+        if not _HOST.fullmatch(urlsplit(self.url).netloc):
+            raise ValueError(f"url must have a host, and no user name, got {self.url!r}")
         for name, kind, most in (
             ("deadline", Real, 3600),
             ("calls", Integral, 1_000_000),
@@ -177,7 +191,9 @@ class Grader:
             TypeError,
             RecursionError,
         ) as error:
-            return Asked(None, f"Asking the grader failed: {type(error).__name__}: {error}"[:300])
+            hint = self._hint(error)
+            why = f"Asking the grader failed: {type(error).__name__}: {error}"[:300]
+            return Asked(None, f"{why}{hint}")
         word = said.strip().strip(".!\"'*`").lower()
         if word not in ("yes", "no"):
             return Asked(None, f"The grader must say yes or no, it said {said!r:.100}.")
@@ -185,6 +201,12 @@ class Grader:
         asked = Asked(word == "yes", f"{self.model} says that the answer {verdict} the gold.")
         _remember(self, question, asked)
         return asked
+
+    def _hint(self, error: Exception) -> str:
+        """What to do about a server that wants a key and was sent none."""
+        if getattr(error, "code", None) not in (401, 403) or key_for(self.url):
+            return ""
+        return f". No API key was sent: set {KEY} and {ADDRESSES[0]}={self.url} to send one"
 
     def _said(self, question: Question, seconds: float) -> str:
         import urllib.request  # who asks no model need not load it
@@ -205,17 +227,28 @@ class Grader:
         request = urllib.request.Request(
             f"{self.url.rstrip('/')}/chat/completions",
             data=json.dumps(body).encode(),
-            headers={
-                "Content-Type": "application/json",
-                "Authorization": f"Bearer {os.environ.get(self.key) or 'none'}",
-            },
+            headers={"Content-Type": "application/json"},
         )
+        if key := key_for(self.url):
+            # A server that redirects to another one must not pass the key on.
+            request.add_unredirected_header("Authorization", f"Bearer {key}")
         with urllib.request.urlopen(request, timeout=seconds) as response:
             reply = json.load(response)
         content = reply["choices"][0]["message"]["content"]
         if not isinstance(content, str):
             raise TypeError(f"the reply has no text: {content!r:.100}")
         return content
+
+
+def key_for(url: str) -> str | None:
+    """Return the API key for an address; None if the environment names no key for its server."""
+    named = [address for name in ADDRESSES if (address := os.environ.get(name))] or [OPENAI]
+    return os.environ.get(KEY) if _server(url) in map(_server, named) else None
+
+
+def _server(url: str) -> tuple[str, str | None, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
 def _without_asking(question: Question) -> Asked | None:

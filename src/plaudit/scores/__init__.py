@@ -14,7 +14,6 @@ from plaudit.scores._decorators import (
     reward,
     text_reward,
 )
-from plaudit.scores._explain import explain
 from plaudit.scores._score import (
     NO_GOLD,
     STATUSES,
@@ -40,7 +39,6 @@ __all__ = [
     "TextReward",
     "as_coroutine_functions",
     "async_reward",
-    "explain",
     "log_means",
     "log_statuses",
     "reward",

@@ -34,7 +34,7 @@ from plaudit.scoring._folder import ScoredFolder, open_scored
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import process_locally
 from plaudit.scoring._plan import PROMPTS, Head, heads_of, is_read_by, judge_limits
-from plaudit.scoring._read_rows import read_rows
+from plaudit.scoring._read_rows import names_files, read_rows
 from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed
 from plaudit.scoring._rows import records_in
@@ -78,6 +78,7 @@ __all__ = [
     "judge_limits",
     "load_recipe",
     "local_path",
+    "names_files",
     "open_scored",
     "outcomes_of",
     "path_here",

@@ -38,6 +38,18 @@ def read_rows(
     return rows
 
 
+def names_files(table: Any) -> bool:
+    """Whether an argument names files, as a path or a list of paths, and is no table in memory.
+
+    >>> names_files("train.jsonl"), names_files([{"solution": "4"}])
+    (True, False)
+    """
+    several = isinstance(table, list | tuple) and len(table) > 0
+    return isinstance(table, str | PathLike) or (
+        several and all(isinstance(one, str | PathLike) for one in table)
+    )
+
+
 def _records(paths: Sequence[str | PathLike[str]]) -> Iterator[dict[str, Any]]:
     for number, file in enumerate(find_inputs(paths)):
         for block in blocks_of(file, number):

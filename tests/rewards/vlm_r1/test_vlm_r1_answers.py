@@ -5,8 +5,8 @@ from vlm_r1_samples import CAT, accuracy, fenced, rows
 
 from plaudit import judge
 from plaudit.judge import Status, Verdict
+from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
-from plaudit.scores import explain
 
 
 @pytest.mark.parametrize(

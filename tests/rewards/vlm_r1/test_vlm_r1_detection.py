@@ -6,8 +6,8 @@ import pytest
 from vlm_r1_samples import CAT, DOG, box, fenced, rows
 
 from growth import exponent
+from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
-from plaudit.scores import explain
 
 
 def test_detection_score_by_hand():

@@ -7,8 +7,8 @@ from PIL import Image
 from vlm_r1_samples import rows
 
 from plaudit import boxes, extract
+from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
-from plaudit.scores import explain
 
 
 def test_iou_reward_scales_to_the_image(image):

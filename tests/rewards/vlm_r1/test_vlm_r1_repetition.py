@@ -5,8 +5,8 @@ import json
 import pytest
 from vlm_r1_samples import CAT, DOG, fenced
 
+from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
-from plaudit.scores import explain
 
 
 @pytest.mark.parametrize(

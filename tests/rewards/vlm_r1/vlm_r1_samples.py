@@ -3,8 +3,8 @@
 import json
 from pathlib import Path
 
+from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
-from plaudit.scores import explain
 
 
 class Words:

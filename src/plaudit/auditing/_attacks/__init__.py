@@ -15,7 +15,14 @@ from plaudit.auditing._attacks import (
     structure,
     stuffing,
 )
-from plaudit.auditing._attacks._attack import CLASSES, RAISES, Attack, Completions, attack
+from plaudit.auditing._attacks._attack import (
+    CLASSES,
+    RAISES,
+    Attack,
+    Completions,
+    attack,
+    first_sentence,
+)
 from plaudit.auditing._attacks.cost import HOSTILE
 from plaudit.auditing._attacks.unstable import CHECKS
 
@@ -28,6 +35,7 @@ __all__ = [
     "Attack",
     "Completions",
     "attack",
+    "first_sentence",
 ]
 
 _MODULES = (empty, structure, key, echo, hedge, neighbour, retract, stuffing, length, missed)

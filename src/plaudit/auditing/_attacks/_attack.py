@@ -43,7 +43,16 @@ class Attack:
     @property
     def about(self) -> str:
         """The first sentence of its docstring."""
-        return " ".join((self.build.__doc__ or self.name).partition("\n\n")[0].split())
+        return first_sentence(self.build.__doc__ or self.name)
+
+
+def first_sentence(doc: str) -> str:
+    """The first paragraph of a docstring, on one line.
+
+    >>> first_sentence("No text\\nat all.\\n\\nA source.")
+    'No text at all.'
+    """
+    return " ".join(doc.partition("\n\n")[0].split())
 
 
 def attack(
