@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from plaudit.column_names import SYNONYMS, first_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes._names import quoted
 
@@ -12,19 +13,6 @@ if TYPE_CHECKING:
 
 COMPLETIONS = ("completions", "completion")  # what a table may call them without a mapping
 
-# What datasets call the columns that the rewards know, the likeliest first.
-_MEANINGS = {
-    "solution": "solution gold answer ground_truth target label reference expected_answer "
-    "final_answer gold_answer correct_answer golds answers targets labels references solutions",
-    "completions": "completions completion response generation output prediction text responses "
-    "generations outputs predictions generated_text model_output model_response messages",
-    "prompts": "prompts prompt question problem query instruction input questions problems",
-    "problem": "problem question prompt query instruction input problems questions prompts",
-    "completion_ids": "completion_ids token_ids response_ids output_ids output_token_ids tokens",
-    "image_path": "image_path image images image_paths image_file file_name",
-    "image_grid_thw": "image_grid_thw grid_thw image_grid grid",
-    "accu_reward_method": "accu_reward_method reward_method method",
-}
 _SHOWN = 20
 
 
@@ -48,16 +36,9 @@ def guess(column: str, available: Collection[str]) -> str | None:
 
 def _by_meaning(column: str, available: Collection[str]) -> str | None:
     """The likeliest column that means the same as a name, though it is spelt differently."""
-    by_name = {_bare(name): name for name in reversed(list(available))}
-    groups = (names for names in _MEANINGS.values() if column in names.split())
-    names = _MEANINGS.get(column) or next(groups, column)
-    meant = map(_bare, names.split())
-    return next((by_name[name] for name in meant if name in by_name), None)
-
-
-def _bare(name: str) -> str:
-    """A name in small letters, without what separates its words: "Ground Truth" is ground_truth."""
-    return "".join(character for character in name.lower() if character.isalnum())
+    groups = (names for names in SYNONYMS.values() if column in names)
+    names = SYNONYMS.get(column) or next(groups, ())
+    return first_of((column, *names), available)
 
 
 def guess_columns(

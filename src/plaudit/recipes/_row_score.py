@@ -122,6 +122,14 @@ class ScoredBatch:
         columns = [[score.status for score in scores] for scores in self.components.values()]
         return [_worst(row) for row in zip(*columns, strict=True)]
 
+    @property
+    def answers(self) -> list[str | None]:
+        """The answer that was read in each row, by the first component that read one."""
+        columns = [[score.answer for score in scores] for scores in self.components.values()]
+        rows = zip(*columns, strict=True)
+        first = (next((one for one in row if one is not None), None) for row in rows)
+        return [None if one is None else str(one) for one in first]
+
     @cached_property
     def rows(self) -> RowScores:
         """The same, row by row."""

@@ -56,7 +56,8 @@ def answer_reward(
     r"""1.0 where the final answer is right, 0.0 where not, None without a gold.
 
     completions: a text or a list of messages for each row
-    solution: the gold of each row: text, a number, a list of alternatives, or None
+    solution: the gold of each row: text, a number, a list of alternatives, or None; in a row with
+        options, a whole number is the index of one, from 0, as in MMLU
     kind: what each gold is, one of `plaudit.answers.KINDS` such as "number", "interval" or
         "choice"; a single text holds for every row. Default: it is read from the gold
     choices: for multiple choice, the list of the options' texts for each row, A first; None for a
@@ -139,10 +140,11 @@ def _rows(
     choices = rows_of(choices, "choices")
     for entry in dict.fromkeys(kinds):
         check_kind(entry)
+    golds = gold_alternatives_of(solution, choices)
     return [
-        _Row(text, golds, kind_of_row, _options(options, row), question_of_row or "")
-        for row, (text, golds, kind_of_row, options, question_of_row) in enumerate(
-            zip(texts, gold_alternatives_of(solution), kinds, choices, questions, strict=True)
+        _Row(text, golds_of_row, kind_of_row, _options(options, row), question_of_row or "")
+        for row, (text, golds_of_row, kind_of_row, options, question_of_row) in enumerate(
+            zip(texts, golds, kinds, choices, questions, strict=True)
         )
     ]
 

@@ -27,6 +27,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from plaudit.scored_columns import read_names, renamed_in
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
@@ -302,6 +303,8 @@ class ScoredFolder:
     components: the names of the rewards, each of which is a column
     run: what _run.json holds
 
+    Columns that were renamed because the input has their names are read by their usual names.
+
     >>> import tempfile
     >>> from plaudit.recipes import load
     >>> from plaudit.scoring import score_table
@@ -320,12 +323,17 @@ class ScoredFolder:
     components: tuple[str, ...]
     run: Mapping[str, Any]
 
+    @property
+    def renamed(self) -> Mapping[str, str]:
+        """The added columns that are not called by their usual names, usual name -> column."""
+        return renamed_in(self.run)
+
     def columns(self, *needed: str) -> list[str]:
         """The names of its columns; raises InputError if a part lacks one that is needed."""
         names: list[str] = []
         for part in self.parts:
             try:
-                names = pq.read_schema(part).names
+                names = self.schema(part).names
             except (OSError, pa.ArrowException) as error:
                 raise _unreadable(part, error) from error
             for name in needed:
@@ -333,13 +341,23 @@ class ScoredFolder:
                     raise InputError(f"{part} has no column {name}: `plaudit score` writes one")
         return names
 
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
+    def schema(self, part: Path) -> pa.Schema:
+        """The columns of a part, and their types."""
+        schema = pq.read_schema(part)
+        named = read_names(schema.names, self.renamed)
+        return pa.schema([schema.field(old).with_name(name) for name, old in named.items()])
+
+    def batches(
+        self, columns: Sequence[str], parts: Sequence[Path] | None = None
+    ) -> Iterator[tuple[Path, pa.RecordBatch]]:
         """Its rows in order, with these columns; each batch with the part that it comes from."""
-        for part in self.parts:
+        for part in self.parts if parts is None else parts:
             try:
                 with pq.ParquetFile(part, pre_buffer=False) as file:
-                    for batch in file.iter_batches(AT_ONCE, columns=list(columns)):
-                        yield part, batch.select(columns)
+                    named = read_names(file.schema_arrow.names, self.renamed)
+                    written = [named.get(name, name) for name in columns]
+                    for batch in file.iter_batches(AT_ONCE, columns=written):
+                        yield part, batch.select(written).rename_columns(list(columns))
             except (OSError, pa.ArrowException) as error:
                 raise _unreadable(part, error) from error
 

@@ -12,7 +12,7 @@ from plaudit.recipes import BrokenRewardError, Recipe, RowScore, ScoredBatch
 from plaudit.scored_columns import parquet_of, scored_columns, text_array, valid_texts
 from plaudit.scoring._chunks import Chunk, first_row_ids
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
-from plaudit.scoring._plan import OTHER_VALUES, Plan
+from plaudit.scoring._plan import Plan
 from plaudit.scoring._records import start_of
 from plaudit.scoring._rows import ParsedBlock, Rejected, Rows, parse_block, rows_in
 
@@ -62,7 +62,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     part = b""
     if not plan.scores_only:
         table = _input_columns(parsed_blocks, found, plan)
-        part = parquet_of(table, _added_columns(found, batch))
+        part = parquet_of(table, _added_columns(found, batch, plan))
     return ScoredChunk(
         chunk.number,
         part,
@@ -188,7 +188,7 @@ def _input_columns(
     parsed_blocks: Sequence[ParsedBlock], found: Sequence[Rows], plan: Plan
 ) -> pa.Table:
     fields = [(column.name, column.type) for column in plan.columns]
-    fields += [(OTHER_VALUES, pa.string())] if plan.other_values else []
+    fields += [(plan.other_values, pa.string())] if plan.other_values else []
     schema = pa.schema(fields)
     tables = [
         parsed_block.table(rows).cast(schema)
@@ -198,12 +198,13 @@ def _input_columns(
     return pa.concat_tables(tables or [schema.empty_table()]).combine_chunks()
 
 
-def _added_columns(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, pa.Array]:
-    return {
+def _added_columns(found: Sequence[Rows], batch: ScoredBatch, plan: Plan) -> dict[str, pa.Array]:
+    added = {
         "row_id": pa.array([one for rows in found for one in rows.row_ids], pa.int64()),
         "group_id": text_array([one for rows in found for one in rows.group_ids]),
         **scored_columns(batch.components, batch.totals, batch.statuses),
     }
+    return {plan.renamed.get(name, name): column for name, column in added.items()}
 
 
 def _scores(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, list[Any]]:
@@ -212,6 +213,7 @@ def _scores(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, list[Any]]:
         "row_id": [one for rows in found for one in rows.row_ids],
         **_values(batch),
         "status": list(batch.statuses),
+        "extracted_answer": valid_texts(batch.answers),
         "why": valid_texts([row.why for row in batch.rows]),
     }
 
