@@ -30,7 +30,6 @@ from plaudit.scoring._errors import (
     common_failure,
     reason_of,
 )
-from plaudit.scoring._folder import ScoredFolder, open_scored
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import process_locally
 from plaudit.scoring._plan import Head, heads_of, is_read_by, judge_limits
@@ -46,6 +45,7 @@ from plaudit.scoring._score_table import (
     stopping_on_system_errors,
     with_columns,
 )
+from plaudit.scoring._scored_folder import ScoredFolder, open_scored
 from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of

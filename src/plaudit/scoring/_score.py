@@ -23,7 +23,7 @@ from plaudit.scoring._records import Block
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
 from plaudit.scoring._score_table import FirstParts, check_numbers, with_columns
-from plaudit.scoring._summary import IN_PART, LATEX, Progress
+from plaudit.scoring._summary import IN_PART, LATEX, Progress, ReasonCounts, reason_lines
 from plaudit.scoring._tables import Table, table_of
 
 TEXTS = ("status", "extracted_answer", "why")  # what a table gets, besides numbers
@@ -259,10 +259,12 @@ class _Run:
 
     def _warn(self) -> None:
         if rejected := self._rejected():
-            first = rejected[0]
+            first, reasons = rejected[0], ReasonCounts()
+            reasons.add(one.reason for one in rejected)
+            told = f"In all, {'; '.join(reason_lines(reasons.most_common()))}"
             warnings.warn(
                 f"{len(rejected):,} of {sum(self._counts):,} rows cannot be scored; their status "
-                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}",
+                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}. {told}",
                 UserWarning,
                 stacklevel=4,
             )

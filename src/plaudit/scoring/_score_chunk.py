@@ -30,6 +30,7 @@ class ScoredChunk:
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
+    zeros: for each component, how many rows that come to nothing have each status
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
     scores: the columns of scores, where the plan wants these alone
@@ -43,6 +44,7 @@ class ScoredChunk:
     statuses: dict[str, int]
     values: dict[str, tuple[int, float]]
     golds_in_part: int = 0
+    zeros: dict[str, dict[str, int]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
     scores: dict[str, list[Any]] = field(default_factory=dict)
@@ -71,6 +73,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         dict(sorted(Counter(batch.statuses).items())),
         _sums(batch),
         _golds_in_part(batch),
+        _zeros(batch),
         None if batch.totals else common_failure(list(errors.values())),
         time.monotonic() - start,
         _scores(found, batch) if plan.scores_only else {},
@@ -226,6 +229,20 @@ def _values(batch: ScoredBatch) -> dict[str, list[float | None]]:
 def _sums(batch: ScoredBatch) -> dict[str, tuple[int, float]]:
     numbers = {name: [v for v in own if v is not None] for name, own in _values(batch).items()}
     return {name: (len(values), sum(values, 0.0)) for name, values in numbers.items()}
+
+
+def _zeros(batch: ScoredBatch) -> dict[str, dict[str, int]]:
+    """Why rows got 0 in all: the statuses of the components that gave them 0."""
+    nothing = [total == 0 for total in batch.totals]
+    found = {
+        name: Counter(
+            str(one.status)
+            for one, is_zero in zip(scores, nothing, strict=True)
+            if is_zero and one.value == 0 and one.status != "scored"
+        )
+        for name, scores in batch.components.items()
+    }
+    return {name: dict(counts) for name, counts in found.items() if counts}
 
 
 def _golds_in_part(batch: ScoredBatch) -> int:

@@ -56,7 +56,7 @@ def _made(table: Any, prompts: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _checked(dataset: Any, run: Run) -> Any:
     meant = first_of(PROMPT, dataset.column_names)
     if meant is not None:
-        return dataset if meant == "prompt" else dataset.add_column("prompt", dataset[meant])
+        return dataset if meant == "prompt" else dataset.add_column("prompt", list(dataset[meant]))
     shown = ", ".join(f'"{name}"' for name in dataset.column_names)
     raise ValueError(
         f'{run.data} has no column "prompt", with the text or the messages that the model is '
