@@ -413,7 +413,7 @@ def test_recipes_and_inputs_that_are_not_there(rollouts, recipes, tmp_path, caps
     assert command("--input", rollouts, "trl-maths", "trl-math") == 2
     assert 'did you mean "trl-math"' in complaint()
     assert command("--input", rollouts, "trl-math", "trl-math", "--column", "solution=golds") == 2
-    assert 'no column "golds", which accuracy_reward needs as solution' in complaint()
+    assert 'no column "golds", which "accuracy_reward" needs as solution' in complaint()
     assert command("--input", rollouts, "trl-math", "trl-math", "--column", "answer=solution") == 2
     assert "no reward of trl-math nor trl-math takes answer" in complaint()
     assert command(tmp_path, tmp_path, "--completions", "text") == 2

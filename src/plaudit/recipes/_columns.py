@@ -80,8 +80,8 @@ def check_completions(mapped: str | None, available: Collection[str]) -> None:
     ...
     ValueError: there is no column "completions" or "completion", with what the model wrote; did \
 you mean "response"? Then say --completions response on the command line, completions="response" \
-in plaudit.score, or completions = "response" under [columns] in the recipe. The columns are \
-"question", "response"
+in plaudit.score, columns={"completions": "response"} in load, or completions = "response" under \
+[columns] in the recipe. The columns are "question", "response"
     """
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
@@ -122,10 +122,8 @@ def check_needs(
                 alias = "" if column == argument else f" as {argument}"
                 meant = guess(column, available) or guess(argument, available)
                 hint = _hint(argument, f"--column {argument}=COLUMN", meant, available)
-                raise ValueError(
-                    f"there is no column {quoted(column)}, which {component.name} needs{alias}; "
-                    f"{hint}"
-                )
+                needs = f"{quoted(component.name)} needs{alias}"
+                raise ValueError(f"there is no column {quoted(column)}, which {needs}; {hint}")
         _check_needs_any(component, component.needs_any(mapping), available)
 
 
@@ -138,7 +136,8 @@ def _check_needs_any(
     meant = guess(first, available)
     hint = _hint(first, f"--column {first}=COLUMN", meant, available)
     names = " or ".join(quoted(column) for column in wanted.values())
-    raise ValueError(f"there is no column {names}: {component.name} needs one of them; {hint}")
+    needs = f"{quoted(component.name)} needs one of them"
+    raise ValueError(f"there is no column {names}: {needs}; {hint}")
 
 
 def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
@@ -148,7 +147,8 @@ def _hint(argument: str, option: str, meant: str | None, available: Collection[s
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     name = meant or "COLUMN"
     say = f"say {option.replace('COLUMN', name)} on the command line, {argument}={quoted(name)} in "
-    say += f"plaudit.score, or {argument} = {quoted(name)} under [columns] in the recipe"
+    say += f"plaudit.score, columns={{{quoted(argument)}: {quoted(name)}}} in load, or "
+    say += f"{argument} = {quoted(name)} under [columns] in the recipe"
     first = (
         f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
     )

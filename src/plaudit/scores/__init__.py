@@ -26,7 +26,7 @@ from plaudit.scores._score import (
     scores_of_verdicts,
     without_reasons,
 )
-from plaudit.scores._values import log_means, log_statuses, values_of
+from plaudit.scores._values import log_means, log_statuses, logged, values_of
 
 __all__ = [
     "NO_GOLD",
@@ -43,6 +43,7 @@ __all__ = [
     "explain",
     "log_means",
     "log_statuses",
+    "logged",
     "reward",
     "score_of",
     "scores_of_verdicts",

@@ -135,7 +135,7 @@ class OutputFolder:
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
-                f"{self.path} holds a different run: {', '.join(differing)} differ; "
+                f"{self.path} has the results of another run: it has {_others(differing)}; "
                 "choose another folder, or start over with --overwrite"
             )
         self._manifest = earlier
@@ -284,6 +284,13 @@ def _counts_of(scored: ScoredChunk) -> bytes:
 
 def _json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def _others(names: Iterable[str]) -> str:
+    """What is not the same in another run, in words, by the keys of its manifest."""
+    versions = {"plaudit": "version of plaudit", "math_verify": "version of math-verify"}
+    called = (versions.get(name, name.replace("_", " ")) for name in names)
+    return ", ".join(f"{'other' if name.endswith('s') else 'another'} {name}" for name in called)
 
 
 def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

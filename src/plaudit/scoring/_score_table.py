@@ -4,6 +4,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
@@ -197,7 +198,11 @@ def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
         needs = recipe.needs()
-        turned = [f"--column {c}={a}" for a, c in columns.items() if a not in needs and c in needs]
+        turned = [
+            f"--column {c}={a}"
+            for a, c in columns.items()
+            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
+        ]
         hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
         raise InputError(f"{error}{hint}") from error
 

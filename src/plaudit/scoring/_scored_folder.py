@@ -98,6 +98,11 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
             f"first, such as with `aws s3 sync {url} scored`, and pass scored"
         )
     path = local_path(fspath(folder))
+    if path.is_file():
+        raise InputError(
+            f"{path} is a table, and not a folder of scores: score it first, with `plaudit score "
+            f"{path} --recipe math --out scored`, and pass scored"
+        )
     if not path.is_dir():
         raise InputError(f"there is no folder {path}")
     run = _run(path)

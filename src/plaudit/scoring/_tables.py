@@ -24,6 +24,9 @@ KINDS = (
 )
 
 
+# What reads a file, by its suffix, if it is not called read_csv for .csv, and so on.
+_READERS = {"jsonl": "read_json", "ndjson": "read_json", "tsv": "read_table", "xlsx": "read_excel"}
+_READERS |= {"arrow": "read_feather"}
 Added = Mapping[str, list[Any]]
 # What replaces a column: its new name, and a value for each row.
 Replaced = Mapping[str, tuple[str, list[Any]]]
@@ -84,10 +87,12 @@ def _instead(given: Any) -> str:
     """The error for something that is not a table: what to pass instead."""
     if isinstance(given, str | Path):
         name = repr(str(given))
+        suffix = Path(given).suffix.removeprefix(".").lower()
+        reader = _READERS.get(suffix, f"read_{suffix}") if suffix else "read_json"
+        more = ", lines=True" if suffix in ("jsonl", "ndjson", "") else ""
         return (
             f"{name} is the name of a file: score it with plaudit.scoring.score_table({name}, "
-            f"recipe, 'scored'), or read it first, such as with pandas.read_json({name}, "
-            "lines=True)"
+            f"recipe, 'scored'), or read it first, such as with pandas.{reader}({name}{more})"
         )
     kind = type(given).__name__
     if kind == "LazyFrame":
