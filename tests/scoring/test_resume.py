@@ -151,7 +151,7 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
         score_table([file], recipe, out, limit=3)
     assert not (out / ".progress").exists()
     jsonl(tmp_path / "a.jsonl", rows)
-    with pytest.raises(InputError, match=r"inputs differ.*--overwrite"):
+    with pytest.raises(InputError, match=r"it has other inputs.*--overwrite"):
         score_table([file], recipe, out)
     summary = score_table([file], other, out, overwrite=True)
     assert summary.rows == 12

@@ -50,6 +50,17 @@ class TestChoosing:
         with pytest.raises(ValueError, match=r"pass recipe=….*PLAUDIT_RECIPE.*trl-math"):
             chosen()
 
+    def test_the_environment_says_which_columns_are_read(self, monkeypatch):
+        monkeypatch.setenv("PLAUDIT_RECIPE", "math")
+        monkeypatch.setenv("PLAUDIT_COLUMNS", "solution=answer, question=problem")
+        assert chosen().columns == {"solution": "answer", "question": "problem"}
+        given = {"completions": [RIGHT], "answer": ["2+2"], "problem": ["2 + 2?"]}
+        assert trl.accuracy(prompts=[""], **given) == [1.0]
+        assert chosen(load("trl-math")).columns == {}
+        monkeypatch.setenv("PLAUDIT_COLUMNS", "solution")
+        with pytest.raises(ValueError, match="PLAUDIT_COLUMNS must be like solution=answer"):
+            chosen()
+
 
 class TestTrl:
     def test_the_command_line_finds_components_by_dotted_path(self, recipe_in_the_environment):
