@@ -26,6 +26,7 @@ from plaudit.trainers import (
     verl,
 )
 
+OF_ANSWERS = ("undecided", "several", "retracted", "unsolved")
 RIGHT, WRONG = r"<think>2 + 2</think> \boxed{2+2}", r"\boxed{5}"
 
 
@@ -99,6 +100,7 @@ class TestTrl:
             "trl-reasoning/limit": 0.0,
             "trl-reasoning/bad_gold": 1 / 3,
             "trl-reasoning/no_answer": 1 / 3,
+            **dict.fromkeys((f"trl-reasoning/{name}" for name in OF_ANSWERS), 0.0),
         }
 
     def test_a_component_without_a_row_that_counts_is_not_told(self, recipe_in_the_environment):

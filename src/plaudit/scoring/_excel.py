@@ -1,8 +1,9 @@
-"""An Excel file -> a file of JSON lines, which all readers of inputs understand."""
+"""Files as Excel saves them: workbooks -> JSON lines, which all readers understand; UTF-16."""
 
 import atexit
 import json
 import shutil
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -43,3 +44,14 @@ def _folder() -> str:
     folder = mkdtemp(prefix="plaudit-excel-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     return folder
+
+
+def check_encoding(path: Path) -> None:
+    """Raise InputError if a file of text is UTF-16, as Excel saves "Unicode text"."""
+    with path.open("rb") as file:
+        if file.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE):
+            utf_8 = path.with_stem(f"{path.stem}-utf-8")
+            raise InputError(
+                f"{path} is UTF-16, and text must be UTF-8: save it as UTF-8, such as with "
+                f"`iconv -f UTF-16 -t UTF-8 {path} > {utf_8}`"
+            )

@@ -14,8 +14,6 @@ hf://datasets/…      a dataset of the Hugging Face Hub, or some of its files:
 
 import json
 import re
-from codecs import BOM_UTF16_BE as UTF_16_BE
-from codecs import BOM_UTF16_LE as UTF_16_LE
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +25,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
-from plaudit.scoring._excel import EXCEL, rows_of_excel
+from plaudit.scoring._excel import EXCEL, check_encoding, rows_of_excel
 from plaudit.scoring._storage import (
     RemoteFile,
     folder_url,
@@ -318,20 +316,10 @@ def _input_file(path: Path) -> InputFile:
             raise InputError(f"cannot tell the format of {path} from its name: expected {KNOWN}")
         size = path.stat().st_size
         if kind in COMPRESSIBLE and not codec:
-            _check_encoding(path)
+            check_encoding(path)
         return InputFile(path, str(path), kind, codec, size, _fingerprint(path, size))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error
-
-
-def _check_encoding(path: Path) -> None:
-    with path.open("rb") as file:
-        if file.read(2) in (UTF_16_LE, UTF_16_BE):
-            utf_8 = path.with_stem(f"{path.stem}-utf-8")
-            raise InputError(
-                f"{path} is UTF-16, and text must be UTF-8: save it as UTF-8, such as with "
-                f"`iconv -f UTF-16 -t UTF-8 {path} > {utf_8}`"
-            )
 
 
 def _kind_of(path: Path) -> str:
