@@ -42,7 +42,7 @@ def local():
 PYTHON = {
     "a column of one's own name": (
         lambda: plaudit.score([{"completion": "4", "my_gold": "4"}], "trl-math"),
-        'there is no column "solution", which accuracy_reward needs.*'
+        'there is no column "solution", which "accuracy_reward" needs.*'
         'solution="COLUMN" in plaudit.score.*The columns are "completion", "my_gold"',
     ),
     "the values in place of a column's name": (
@@ -123,10 +123,6 @@ PYTHON = {
     "a function of a notebook for other processes": (
         lambda: plaudit.score(FRAME, local(), workers=4),
         "workers=4 has no effect: short .* cannot be sent to another process",
-    ),
-    "a table that is scored already": (
-        lambda: plaudit.score(plaudit.score(FRAME, "trl-math"), "trl-math"),
-        "already has columns that the scored table adds: accuracy_reward, total, status, why; drop",
     ),
 }
 
@@ -219,7 +215,7 @@ def test_another_recipe_into_the_same_folder(tmp_path, monkeypatch, capsys):
     assert main([*SCORE, "--quiet"]) == 0
     assert main([*SCORE[:3], "trl-reasoning", *SCORE[4:]]) == 2
     told = capsys.readouterr().err
-    assert "holds a different run: recipe, components differ" in told
+    assert "another run: it has another recipe, other components" in told
     assert "choose another folder, or start over with --overwrite" in told
 
 

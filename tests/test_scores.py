@@ -6,8 +6,8 @@ import pytest
 
 import plaudit
 from plaudit.judge import Status, Verdict
-from plaudit.recipes import explain
-from plaudit.rewards import all_rewards, canoe, trl, vlm_r1
+from plaudit.recipes import Component, Recipe, explain, weighted_total
+from plaudit.rewards import all_rewards, answers, canoe, trl, vlm_r1
 from plaudit.scores import (
     STATUSES,
     STOPPED,
@@ -275,3 +275,32 @@ def test_a_gold_that_is_read_in_part_is_warned_of_without_reasons_too(monkeypatc
     verdict = Verdict(Status.EQUAL, "2", "2", "same text", 0.0)
     with without_reasons(), pytest.warns(UserWarning, match="is read as 2"):
         scores_of_verdicts([verdict], [r"2\sqrt{2}"])
+
+
+@pytest.mark.parametrize(
+    "name", ["answer_reward", "mention_reward", "exact_match_reward", "f1_reward"]
+)
+def test_the_rewards_of_answers_log_what_they_read(name):
+    extra, metrics = {}, {}
+    getattr(answers, name)(
+        [r"\boxed{4}", "I do not know.", r"\boxed{2+2}", r"\boxed{4} or \boxed{5}"],
+        ["4"] * 4,
+        log_extra=extra.__setitem__,
+        log_metric=metrics.__setitem__,
+    )
+    assert extra["answer"][0] == extra["gold"][0] == "4"
+    assert {len(values) for values in extra.values()} == {4}
+    assert set(metrics) == {f"{name}/{status}" for status in STATUSES[:-1]}
+    if name == "answer_reward":
+        assert metrics["answer_reward/unsolved"] == 0.25
+
+
+def test_a_total_has_no_noise_of_binary_fractions():
+    components = [Component(f"r{n}", brief, weight) for n, weight in enumerate((1.0, 0.2, 0.2))]
+    recipe = Recipe("x", tuple(components))
+    assert recipe(["short"])[0].total == 1.4
+    assert weighted_total([1e-20, None], [1.0, 1.0]) == 1e-20
+
+
+def brief(completions, **kwargs):
+    return [float(len(text) < 9) for text in completions]

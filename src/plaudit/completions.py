@@ -18,7 +18,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from plaudit.columns import ids_of, kind_of, naming_row, plain, rows_of, same_length, shortened
-from plaudit.golds import holds_gold, read_gold
+from plaudit.golds import as_option, holds_gold, read_gold
 
 __all__ = [
     "Completion",
@@ -236,8 +236,11 @@ text, or use a reward that takes alternatives, such as answers.answer_reward (th
     return gold_text_of(held, label)
 
 
-def gold_alternatives_of(solution: Any) -> list[list[str]]:
+def gold_alternatives_of(solution: Any, choices: Sequence[Any] | None = None) -> list[list[str]]:
     """The texts of each gold, of which every one is right; none where there is no gold.
+
+    choices: the options of each row; a whole number is the index of one, see `golds.as_option`.
+        Default: no row has options
 
     >>> gold_alternatives_of(["4", ["UK", "Britain"], {"answer": ["1/2", "0.5"]}, None])
     [['4'], ['UK', 'Britain'], ['1/2', '0.5'], []]
@@ -249,7 +252,8 @@ def gold_alternatives_of(solution: Any) -> list[list[str]]:
         if isinstance(value, Mapping) and holds_gold(value):
             value = read_gold(value, label)
         several = value if isinstance(value, list | tuple) else [value]
-        texts = [gold_text_of(one, label) for one in several]
+        options = None if choices is None else choices[row]
+        texts = [gold_text_of(as_option(one, options), label) for one in several]
         found.append([text for text in texts if text is not None])
     return found
 

@@ -17,14 +17,13 @@ from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from math import isnan
-from numbers import Rational
+from numbers import Integral, Rational
 from typing import Any
+
+from plaudit.column_names import GOLD_KEYS
 
 Gold = str | float | list[str] | None
 
-# What a dict calls the gold that it holds; the first that is not None counts.
-# Not "label", which is what a detected box is called.
-GOLD_KEYS = ("ground_truth", "solution", "answer", "expected_answer", "target", "gold")
 _DEEPEST = 8
 _MISSING = ("NAType", "NaTType")  # what pandas writes where there is nothing
 # What numpy, pandas, polars and torch, and Arrow, call short floats, and `struct`.
@@ -106,6 +105,21 @@ def holds_gold(value: Any) -> bool:
     return all(map(holds_gold, inner)) and (
         len(value) <= 1 or any(all(isinstance(one, kind) for one in value) for kind in kinds)
     )
+
+
+def as_option(gold: Any, choices: Any) -> Any:
+    """The letter of the option that a gold counts from 0, as in MMLU; any other gold as it is.
+
+    gold: only a whole number counts options; text, such as "2", never does
+    choices: the options of the row; None if it has none
+
+    >>> as_option(2, ["red", "green", "blue"]), as_option("2", ["1", "2"]), as_option(7, ["1", "2"])
+    ('C', '2', 7)
+    """
+    is_index = isinstance(gold, Integral) and not isinstance(gold, bool)
+    if not is_index or isinstance(choices, str) or not hasattr(choices, "__len__"):
+        return gold
+    return chr(ord("A") + int(gold)) if 0 <= gold < min(len(choices), 26) else gold
 
 
 def is_missing(value: object) -> bool:

@@ -4,10 +4,12 @@
     total           the weighted sum     explanation   a struct for each component: its reason
 
 `plaudit score` writes them for a table, and a recorded run for each batch, so that the same readers
-read both.
+read both. A column of the input keeps its name: if it has one of these, such as `total`, the column
+that is added is called `plaudit_total`, and `_run.json` says so under `renamed`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -36,6 +38,64 @@ def scored_columns(
     columns["status"] = text_array(statuses)
     columns["explanation"] = _explanation(components)
     return columns
+
+
+def free_names(added: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """What added columns are called in a table that has a column of that name already.
+
+    >>> free_names(["accuracy", "total"], ["prompt", "total"])
+    {'total': 'plaudit_total'}
+    """
+    renamed = {}
+    for name in added:
+        free = name
+        while free in taken or (free != name and free in added):
+            free = f"plaudit_{free}"
+        if free != name:
+            renamed[name] = free
+    return renamed
+
+
+def renamed_note(renamed: Mapping[str, str]) -> str:
+    """What to tell the user of columns that were renamed.
+
+    >>> renamed_note({"total": "plaudit_total"})
+    'the table keeps its own total; what is added is called plaudit_total'
+    """
+    kept, added = ", ".join(renamed), ", ".join(renamed.values())
+    return f"the table keeps its own {kept}; what is added is called {added}"
+
+
+def read_names(names: Iterable[str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """What readers of a scored table call its columns -> what the table calls them.
+
+    For readers, the columns that scoring added have their usual names, and a column of the input
+    that has such a name is marked.
+
+    >>> read_names(["total", "plaudit_total"], {"total": "plaudit_total"})
+    {'total (input)': 'total', 'total': 'plaudit_total'}
+    """
+    usual = {new: name for name, new in renamed.items()}
+    return {usual.get(n, input_name(n, renamed)): n for n in names}
+
+
+def renamed_in(run: Mapping[str, Any]) -> Mapping[str, str]:
+    """The columns that a run renamed, usual name -> column, from what its `_run.json` holds.
+
+    >>> renamed_in({"renamed": {"total": "plaudit_total"}}), renamed_in({})
+    ({'total': 'plaudit_total'}, {})
+    """
+    renamed = run.get("renamed")
+    return renamed if isinstance(renamed, dict) else {}
+
+
+def input_name(name: str, renamed: Mapping[str, str]) -> str:
+    """What readers of a scored table call a column of its input.
+
+    >>> input_name("total", {"total": "plaudit_total"}), input_name("level", {})
+    ('total (input)', 'level')
+    """
+    return f"{name} (input)" if name in renamed else name
 
 
 def _explanation(components: Mapping[str, Sequence[Score]]) -> pa.Array:

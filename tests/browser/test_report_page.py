@@ -95,6 +95,13 @@ def test_rows_are_sorted_by_any_column(browser, pages):
     one(browser, "#close").click()
 
 
+def test_a_row_shows_its_answer_and_its_gold_under_names_of_their_own(browser, pages):
+    show(browser, pages["sums"])
+    titles = [option.text for option in every(browser, "#filters [name=sort] option")]
+    assert len(set(titles)) == len(titles)
+    assert {"extracted answer ↑", "gold ↑"} <= {*titles}
+
+
 def test_only_the_rows_in_view_are_in_the_page(browser, pages):
     show(browser, pages["sums"])
     assert len(every(browser, ".body .tr")) < 60

@@ -39,7 +39,7 @@ def table(tmp_path, monkeypatch):
 def test_no_findings(table, capsys):
     assert main(["check", table(*ROWS), "--recipe", "math"]) == 0
     assert capsys.readouterr().out == (
-        "12 rows checked, no findings\nanswer compares answers written as \\boxed{…}\n"
+        "12 rows checked, no findings\naccuracy compares answers written as \\boxed{…}\n"
     )
 
 

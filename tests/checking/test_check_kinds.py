@@ -245,7 +245,10 @@ def test_tables_in_memory():
     [
         ([], "the table is empty"),
         ([1], "row 0 must be a dict such as"),
-        ([{"key": "4"}], 'there is no column "solution", which answer needs; if it has another'),
+        (
+            [{"key": "4"}],
+            'there is no column "solution", which "accuracy" needs; if it has',
+        ),
     ],
     ids=["empty", "number", "no-gold"],
 )

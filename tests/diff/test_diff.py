@@ -11,7 +11,7 @@ import pytest
 from plaudit.diff import add_arguments, compare, compare_recipes
 from plaudit.diff import run as run_command
 from plaudit.recipes import load
-from plaudit.scoring._folder import AT_ONCE
+from plaudit.scoring._scored_folder import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(
@@ -112,6 +112,21 @@ def test_a_change_has_both_sentences(two):
     assert change.components() == ["accuracy"]
     assert change.before.why["accuracy"] == "accuracy is 1.0."
     assert change.after.why["accuracy"] == "accuracy is 0.0."
+
+
+def test_another_status_alone_is_no_other_value(tmp_path):
+    rows = [row(number, accuracy=0.0, form=1.0) for number in range(3)]
+    other = [
+        row(0, accuracy=0.0, form=1.0, status="timeout"),
+        rows[1],
+        row(2, accuracy=1.0, form=1.0),
+    ]
+    runs = write_run(tmp_path / "a", rows), write_run(tmp_path / "b", other)
+    difference = compare(*runs)
+    assert (difference.changed, difference.status_only) == (1, 1)
+    told = difference.as_text()
+    assert "3 rows in both: 1 with other values, 1 with another status alone; 0 only" in told
+    assert not compare(runs[0], write_run(tmp_path / "c", [other[0], *rows[1:]])).is_empty
 
 
 def test_the_same_run_twice_is_no_difference(two):
@@ -258,7 +273,7 @@ def test_what_a_person_reads(two, capsys):
         == f"""\
 A: {a}
 B: {b}
-4 rows in both, 3 changed; 1 only in A, 1 only in B
+4 rows in both: 3 with other values, 0 with another status alone; 1 only in A, 1 only in B
 rows only in A: 3
 rows only in B: 6
 
@@ -372,7 +387,9 @@ def test_two_recipes_on_one_input(rollouts, recipes):
 def test_two_recipes_from_the_command_line(rollouts, recipes, capsys):
     a, b = recipes
     assert command("--input", rollouts, a, b, "--exit-code") == 1
-    assert capsys.readouterr().out.startswith(f"A: {a}\nB: {b}\n3 rows in both, 1 changed")
+    assert capsys.readouterr().out.startswith(
+        f"A: {a}\nB: {b}\n3 rows in both: 1 with other values"
+    )
     assert command("--input", rollouts, a, a, "--exit-code") == 0
 
 
@@ -396,7 +413,7 @@ def test_recipes_and_inputs_that_are_not_there(rollouts, recipes, tmp_path, caps
     assert command("--input", rollouts, "trl-maths", "trl-math") == 2
     assert 'did you mean "trl-math"' in complaint()
     assert command("--input", rollouts, "trl-math", "trl-math", "--column", "solution=golds") == 2
-    assert 'no column "golds", which accuracy_reward needs as solution' in complaint()
+    assert 'no column "golds", which "accuracy_reward" needs as solution' in complaint()
     assert command("--input", rollouts, "trl-math", "trl-math", "--column", "answer=solution") == 2
     assert "no reward of trl-math nor trl-math takes answer" in complaint()
     assert command(tmp_path, tmp_path, "--completions", "text") == 2

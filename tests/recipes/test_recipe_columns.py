@@ -99,7 +99,7 @@ def test_what_is_needed_beyond_the_signature_is_what_the_rewards_ask_for(name, c
     [
         (
             ["completion", "answer"],
-            'no column "answr", which accuracy_reward needs as solution; did',
+            'no column "answr", which "accuracy_reward" needs as solution; did',
         ),
         (["completion", "solution"], 'no column "answr"'),
         (["competion", "answr"], 'no column "completions" or "completion".*mean "competion"?'),

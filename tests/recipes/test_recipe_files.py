@@ -213,5 +213,5 @@ def test_vlm_r1_referring_expressions(tmp_path):
     assert totals(preset, [text], solution=["[0, 0, 10, 10]"], **given) == [2.0]
     assert preset.needs().keys() == {"solution"}
     preset.check(["completion", "solution", "images"])
-    with pytest.raises(ValueError, match='"image_path" or "image" or "images": iou_reward'):
+    with pytest.raises(ValueError, match='"image_path" or "image" or "images": "iou_reward"'):
         preset.check(["completion", "solution", "picture"])

@@ -67,7 +67,7 @@ def test_reward_functions_tell_the_trainer_of_trouble_by_the_component_s_name():
 def test_reward_functions_can_be_explained_and_ask_for_their_columns():
     form = GATED.reward_funcs()[1]
     assert explain(form, WRONG, "4").value == 0.0
-    with pytest.raises(ValueError, match='no column "solution", which right needs'):
+    with pytest.raises(ValueError, match='no column "solution", which "right" needs'):
         form(completions=[RIGHT])
 
 

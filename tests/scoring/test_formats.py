@@ -243,11 +243,15 @@ def test_a_limit_counts_records_over_all_files(tmp_path, rows, recipe):
     assert scored(tmp_path / "out")["step"].to_pylist() == list(range(7))
 
 
-def test_a_scored_folder_names_what_would_be_there_twice(tmp_path, rows, recipe):
+def test_a_scored_folder_can_be_scored_again(tmp_path, rows, recipe):
     score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
-    adds = "columns that the scored table adds: row_id, group_id, accuracy, format"
-    with pytest.raises(InputError, match=adds):
-        score_table([tmp_path / "out"], recipe, tmp_path / "again")
+    first = scored(tmp_path / "out")
+    for name in ("again", "once more"):
+        score_table([tmp_path / "out"], recipe, tmp_path / name)
+        score_table([tmp_path / name], recipe, tmp_path / "out", overwrite=True)
+    last = scored(tmp_path / "out")
+    assert last.select(first.column_names).equals(first)
+    assert last["plaudit_plaudit_plaudit_plaudit_total"].equals(first["total"])
 
 
 def test_the_parts_are_the_same_whatever_the_number_of_workers(tmp_path, rows, recipe):

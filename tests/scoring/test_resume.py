@@ -145,13 +145,13 @@ def test_another_run_in_the_folder_is_an_error_unless_it_may_be_overwritten(tmp_
     out = tmp_path / "out"
     score_table([file], recipe, out)
     (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="holds a different run: recipe, components differ"):
+    with pytest.raises(InputError, match="another run: it has another recipe, other components"):
         score_table([file], other, out)
-    with pytest.raises(InputError, match="limit differ"):
+    with pytest.raises(InputError, match="it has another limit"):
         score_table([file], recipe, out, limit=3)
     assert not (out / ".progress").exists()
     jsonl(tmp_path / "a.jsonl", rows)
-    with pytest.raises(InputError, match=r"inputs differ.*--overwrite"):
+    with pytest.raises(InputError, match=r"it has other inputs.*--overwrite"):
         score_table([file], recipe, out)
     summary = score_table([file], other, out, overwrite=True)
     assert summary.rows == 12
@@ -193,7 +193,7 @@ def test_parts_of_nobody_and_a_broken_manifest(tmp_path, rows, recipe):
     out = tmp_path / "out"
     score_table([file], recipe, out)
     (out / "_run.json").write_text("{")
-    with pytest.raises(InputError, match="holds a different run: plaudit, recipe"):
+    with pytest.raises(InputError, match="it has another version of plaudit, another recipe"):
         score_table([file], recipe, out)
     (out / "_run.json").unlink()
     with pytest.raises(InputError, match=r"files but no _run.json"):

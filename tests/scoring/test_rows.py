@@ -163,8 +163,9 @@ def test_two_columns_of_completions_must_be_told_apart(tmp_path, recipe):
     file = jsonl(tmp_path / "a.jsonl", [{"completion": "a", "completions": ["a"], "solution": "4"}])
     with pytest.raises(InputError, match=r"--completions COLUMN"):
         score_table([file], recipe, tmp_path / "out")
-    with pytest.raises(InputError, match=r"the scored table adds: completion;"):
-        score_table([file], recipe, tmp_path / "out", completions="completions")
+    score_table([file], recipe, tmp_path / "listed", completions="completions")
+    (row,) = scored(tmp_path / "listed").to_pylist()
+    assert (row["completion"], row["completions"]) == ("a", "a")
     assert score_table([file], recipe, tmp_path / "out", completions="completion").rows == 1
 
 

@@ -19,7 +19,7 @@ import plaudit
 from plaudit.recipes import Component, Recipe
 from plaudit.scoring import InputError, RejectedRowError, StoppedError, score_table
 
-ADDED = ["accuracy", "format", "total", "status", "why"]
+ADDED = ["accuracy", "format", "total", "status", "extracted_answer", "why"]
 KINDS = {
     "pandas": (pd.DataFrame, lambda table: table.to_dict("records")),
     "polars": (pl.DataFrame, lambda table: table.to_dicts()),
@@ -56,6 +56,9 @@ def test_the_same_kind_comes_out_with_the_scores_of_the_folder(kind, rows, recip
     assert [row["total"] for row in found] == [row.total for row in direct]
     assert [row["why"] for row in found] == [row.why for row in direct]
     assert {row["status"] for row in found} == {"scored"}
+    answers = [row.components["accuracy"].answer for row in direct]
+    assert [row["extracted_answer"] for row in found] == answers
+    assert all(answers)
     assert as_rows(table) == rows  # what was passed in is as it was
 
 
@@ -123,7 +126,7 @@ def test_a_function_of_this_process_is_a_reward(rows):
         return np.array([0.25 for _ in completions])
 
     scored = plaudit.score(pd.DataFrame(rows * 100), [noted, brief, "trl.think_format_reward"])
-    assert list(scored.columns[-6:]) == [*("noted", "brief", "think_format_reward"), *ADDED[2:]]
+    assert list(scored.columns[-7:]) == [*("noted", "brief", "think_format_reward"), *ADDED[2:]]
     assert set(scored["noted"]) == {0.25}
     assert set(seen) == {list}  # a Series would not begin at [0]
 

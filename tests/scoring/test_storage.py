@@ -136,7 +136,7 @@ def test_a_run_that_was_stopped_is_resumed(
     left = store.content(f"{tmp_path.name}/out")
     assert sum(name.startswith("part-") for name in left) == 5
     assert sum(name.startswith(".progress/part-") for name in left) == 5
-    with pytest.raises(InputError, match="holds a different run: limit differ"):
+    with pytest.raises(InputError, match="another run: it has another limit"):
         score_table(f"{tables}/tables", recipe, out, limit=9)
     part = min(name for name in left if name.startswith("part-"))
     store.remove(f"{tmp_path.name}/out/{part}")  # its counts are there

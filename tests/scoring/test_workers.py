@@ -149,7 +149,7 @@ def test_workers_have_the_limits_that_are_set_here(tmp_path, recipe):
     assert limits == {"deadline": 5.0, "memory": 1024}
     plaudit.configure(deadline=2.5)
     try:
-        with pytest.raises(InputError, match="holds a different run: limits differ"):
+        with pytest.raises(InputError, match="another run: it has other limits"):
             score_table([file], recipe, tmp_path / "out")
         worker.set_up_worker({"deadline": 3.5, "memory": 512})
         assert plaudit.judge.shared_judge().settings.memory == 512

@@ -3,12 +3,14 @@
 import json
 from dataclasses import replace
 
+import datasets
 import pytest
 
 from plaudit.cli import main
+from plaudit.recipes import load
 from plaudit.train import Run, read_run
 from plaudit.train._checkpoints import last_checkpoint, prepare
-from plaudit.train._data import _is_table
+from plaudit.train._data import _checked, _is_table
 from plaudit.train._progress import Progress, line_of
 
 GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
@@ -170,3 +172,20 @@ def test_only_steps_are_lines(capsys):
     progress.log({"reward": 0.25, "rewards/form/mean": 0.5}, 4, 5)
     [line] = capsys.readouterr().out.splitlines()
     assert line.startswith("step 4/5  total 0.250  form 0.500  ")
+
+
+def test_a_run_says_which_columns_the_rewards_read(written):
+    run = read_run(written('[columns]\nsolution = "answer"', recipe="math"))
+    assert run.columns == {"solution": "answer"}
+    assert load(run.recipe, columns=run.columns).needs() == {"solution": "answer"}
+    assert run.lasting() != read_run(written(recipe="math")).lasting()
+    with pytest.raises(ValueError, match=r"\[columns\] must be a table, got 3"):
+        read_run(written(columns=3))
+
+
+@pytest.mark.parametrize("column", ["prompt", "question", "query"])
+def test_a_prompt_is_found_by_its_usual_names(written, column):
+    table = datasets.Dataset.from_list([{column: "2 + 2?", "answer": "4"}])
+    assert list(_checked(table, read_run(written()))["prompt"]) == ["2 + 2?"]
+    with pytest.raises(ValueError, match=r'has no column "prompt".*The columns are "answer"'):
+        _checked(table.remove_columns(column), read_run(written()))

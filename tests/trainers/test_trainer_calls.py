@@ -26,6 +26,7 @@ from plaudit.trainers import (
     verl,
 )
 
+OF_ANSWERS = ("undecided", "several", "retracted", "unsolved")
 RIGHT, WRONG = r"<think>2 + 2</think> \boxed{2+2}", r"\boxed{5}"
 
 
@@ -48,6 +49,17 @@ class TestChoosing:
     def test_no_choice_is_an_error_that_says_how(self, monkeypatch):
         monkeypatch.delenv("PLAUDIT_RECIPE", raising=False)
         with pytest.raises(ValueError, match=r"pass recipe=….*PLAUDIT_RECIPE.*trl-math"):
+            chosen()
+
+    def test_the_environment_says_which_columns_are_read(self, monkeypatch):
+        monkeypatch.setenv("PLAUDIT_RECIPE", "math")
+        monkeypatch.setenv("PLAUDIT_COLUMNS", "solution=answer, question=problem")
+        assert chosen().columns == {"solution": "answer", "question": "problem"}
+        given = {"completions": [RIGHT], "answer": ["2+2"], "problem": ["2 + 2?"]}
+        assert trl.accuracy(prompts=[""], **given) == [1.0]
+        assert chosen(load("trl-math")).columns == {}
+        monkeypatch.setenv("PLAUDIT_COLUMNS", "solution")
+        with pytest.raises(ValueError, match="PLAUDIT_COLUMNS must be like solution=answer"):
             chosen()
 
 
@@ -88,6 +100,7 @@ class TestTrl:
             "trl-reasoning/limit": 0.0,
             "trl-reasoning/bad_gold": 1 / 3,
             "trl-reasoning/no_answer": 1 / 3,
+            **dict.fromkeys((f"trl-reasoning/{name}" for name in OF_ANSWERS), 0.0),
         }
 
     def test_a_component_without_a_row_that_counts_is_not_told(self, recipe_in_the_environment):

@@ -211,7 +211,8 @@ def test_a_gold_is_text_a_number_alternatives_or_an_error_that_says_why(label):
 
 def test_a_gold_is_found_among_the_fields_of_a_row():
     assert gold_in({"question": "2 + 2?", "ground_truth": None, "answer": [4]}) == 4
-    assert gold_in({"question": "2 + 2?", "label": "4"}) is None
+    assert gold_in({"question": "2 + 2?", "label": "4"}) == "4"
+    assert gold_in({"question": "2 + 2?", "level": "4"}) is None
 
 
 def test_columns_leave_out_what_means_something_else():

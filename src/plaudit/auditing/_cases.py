@@ -8,10 +8,10 @@ from typing import Any
 
 from plaudit.auditing._dresses import Dress
 from plaudit.auditing._golds import Box, Gold, Kind, number_text
+from plaudit.column_names import CHOICES
 
 QUESTIONS = ("question", "problem", "query", "instruction", "prompt")
 CONTEXTS = ("context", "passage", "document", "documents", "article")
-CHOICES = ("choices", "options")
 WIDTHS, HEIGHTS = ("image_width", "width"), ("image_height", "height")
 
 

@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from plaudit.answers import final_answer
+from plaudit.column_names import GOLD_KEYS
 from plaudit.completions import gold_text_of
+from plaudit.golds import gold_of
 
 Box = tuple[float, float, float, float]
 
@@ -86,6 +89,8 @@ def read_gold(value: Any, choices: Sequence[Any] | None = None) -> Gold | None:
         value = value.tolist()
     if isinstance(value, bool):
         return _text_gold(str(value))
+    if isinstance(value, dict) and any(key in value for key in GOLD_KEYS):
+        value = gold_of(value)  # of verl: {"ground_truth": "4", "style": "rule"}
     if isinstance(value, dict):
         return _json_gold(value)
     if isinstance(value, list | tuple):
@@ -125,8 +130,8 @@ def unwrapped(text: str) -> str:
     ('5', 'x^2', '4')
     """
     bare = text.strip()
-    if "####" in bare:  # GSM8K keeps the whole solution as its gold
-        return unwrapped(bare.rpartition("####")[2])
+    if "####" in bare or "\\boxed" in bare:  # GSM8K and MATH keep the whole solution as its gold
+        bare = final_answer(bare).text or bare
     if tagged := re.search(r"<answer>(.*?)</answer>", bare, re.DOTALL):
         return unwrapped(tagged[1])
     if tagged := _TAGGED.fullmatch(bare):

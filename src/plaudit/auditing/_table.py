@@ -5,17 +5,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from plaudit.auditing._cases import CHOICES
 from plaudit.auditing._golds import Gold, Kind, read_gold
+from plaudit.column_names import CHOICES, GOLD
 from plaudit.completions import text_of
+from plaudit.golds import as_option
 from plaudit.recipes import Recipe, guess
 
 if TYPE_CHECKING:
     from plaudit import scoring
 
 COMPLETIONS = ("completion", "completions")
-# What TRL and others pass beside the columns of the table: never a column of golds.
-_GOLDS = "solution gold answer ground_truth target label reference expected_answer final_answer"
 
 
 @dataclass(frozen=True)
@@ -111,14 +110,13 @@ def _alike(golds: list[Gold | None]) -> list[Gold | None]:
 
 def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
     needs = recipe.needs()
-    for name in ("solution", *_GOLDS.split()):
+    for name in ("solution", *GOLD):
         if name in needs and needs[name] in columns:
             return needs[name]
     mapped = recipe.columns.get("solution")
     if mapped in columns:
         return mapped
-    known = [name for name in columns if name in _GOLDS.split()]
-    return known[0] if len(known) == 1 else guess("solution", columns) if columns else None
+    return guess("solution", columns)
 
 
 def _first_of(recipe: Recipe) -> Callable[[Any], Any]:
@@ -137,7 +135,8 @@ def _first_of(recipe: Recipe) -> Callable[[Any], Any]:
 
 def _gold(row: Mapping[str, Any], column: str | None, first: Callable[[Any], Any]) -> Gold | None:
     choices = next((row[name] for name in CHOICES if row.get(name)), None)
-    return read_gold(None if column is None else first(row.get(column)), choices)
+    gold = None if column is None else first(row.get(column))
+    return read_gold(as_option(gold, choices), choices)
 
 
 def _said(value: Any, place: int) -> str:

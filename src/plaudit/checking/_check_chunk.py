@@ -15,9 +15,10 @@ from plaudit.checking._images import box_problem, image_problems
 from plaudit.checking._leaks import stated_answer
 from plaudit.checking._options import option_problem
 from plaudit.checking._plan import CheckPlan, Comparison, as_json, prompt_key
+from plaudit.column_names import PROMPT, first_of
 from plaudit.completions import prompt_text_of, text_of
 from plaudit.scores import TROUBLE, Score
-from plaudit.scoring import PROMPTS, Chunk, UnreadableRecord, records_in
+from plaudit.scoring import Chunk, UnreadableRecord, records_in
 
 AGREEING = 4  # completions of a prompt that there must be, to trust most of them
 _NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer
@@ -152,7 +153,7 @@ def _check_alone(row: CheckedRow, plan: CheckPlan) -> None:
 
 def _prompt_texts(record: Mapping[str, Any], plan: CheckPlan) -> list[str] | None:
     """The texts of a row's prompt; None if there is no column of prompts, or none of texts."""
-    columns = [name for name in plan.prompts if name in PROMPTS]
+    columns = [name for name in plan.prompts if first_of(PROMPT, [name])]
     try:
         texts = [prompt_text_of(v, n) for n in columns if (v := record.get(n))]
     except (TypeError, ValueError):

@@ -15,6 +15,7 @@ from plaudit.checking._findings import shown
 from plaudit.checking._formats import Format, boxes_in, text_of_gold, written_answers
 from plaudit.checking._options import option_texts
 from plaudit.checking._plan import CheckPlan, Comparison, as_json
+from plaudit.golds import as_option
 from plaudit.recipes import is_made_by_trainers
 from plaudit.scores import Score
 from plaudit.scoring import outcomes_of, reason_of
@@ -163,6 +164,9 @@ def _is_for_a_model(row: Row) -> bool:
 def honest_answers(row: Row, comparison: Comparison) -> list[str]:
     """The answers that are right by the row's gold; a box is scaled to what the model saw."""
     gold = row[comparison.column]
+    if comparison.component.takes("choices"):
+        column = comparison.recipe.columns.get("choices", "choices")
+        gold = as_option(gold, row.get(column))
     if scaled := _scaled_box(row, gold, comparison):
         return [scaled]
     return written_answers(gold, comparison.separator) or [""]

@@ -8,9 +8,9 @@ from hashlib import blake2b
 from typing import Any
 
 from plaudit.checking._formats import FORMATS, Format, format_of
+from plaudit.column_names import CHOICES, IMAGE, PROMPT
 from plaudit.recipes import Component, Recipe, guess, is_made_by_trainers
 from plaudit.scoring import (
-    PROMPTS,
     Head,
     InputError,
     is_listed,
@@ -19,8 +19,6 @@ from plaudit.scoring import (
 )
 
 COMPLETIONS = ("completion", "completions")
-IMAGES = ("image", "images", "image_path", "image_paths", "image_file")
-CHOICES = ("choices", "options")
 SIZES = (("width", "height"), ("image_width", "image_height"))
 CONTEXTS = ("context", "passage")
 SAMPLE = 48  # rows on which formats are tried
@@ -123,13 +121,13 @@ def make_plan(
     rows = [row for head in heads for row in head.rows]
     groups = any(is_listed(row.get(column)) for row in rows)
     needs = {**recipe.needs(), **_only_ones(recipe, names)}
-    own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] in IMAGES)
-    images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGES if name in names)]))
+    own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] in IMAGE)
+    images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGE if name in names)]))
     prompts = _prompts(names, images, group)
     comparisons, notes = _comparisons(recipe)
     recipes = [comparison.recipe for comparison in comparisons]
     if not prompts:
-        wanted = ", ".join(PROMPTS)
+        wanted = ", ".join(PROMPT)
         notes.append(
             f"there is no column {wanted}: rows of one prompt were not compared (--group COLUMN)"
         )
@@ -184,7 +182,7 @@ def _prompts(names: Sequence[str], images: Sequence[str], group: str | None) -> 
     """All that tells one prompt from another: its texts, and its image."""
     if group is not None:
         return (group,)
-    found = [name for name in PROMPTS if name in names]
+    found = [name for name in PROMPT if name in names]
     beside = [name for name in (*CONTEXTS, *images) if name in names]
     return (*found, *beside) if found else ()
 

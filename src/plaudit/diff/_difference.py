@@ -92,7 +92,8 @@ class Difference:
     """The difference between two runs, `a` before and `b` after.
 
     rows: how many rows are in both
-    changed: how many of them differ
+    changed: how many of them have other values
+    status_only: how many have another status, and the same values
     only_a, only_b: how many rows only one run has, and the first of their row ids
     measures: the total, then the components that both have
     components_a, components_b: the components that only one run has
@@ -108,6 +109,7 @@ class Difference:
     b: str
     rows: int = 0
     changed: int = 0
+    status_only: int = 0
     only_a: tuple[int, tuple[int, ...]] = (0, ())
     only_b: tuple[int, tuple[int, ...]] = (0, ())
     measures: tuple[Measure, ...] = ()
@@ -120,7 +122,7 @@ class Difference:
     @property
     def is_empty(self) -> bool:
         """Whether both runs have the same rows with the same scores."""
-        return not (self.changed or self.only_a[0] or self.only_b[0])
+        return not (self.changed or self.status_only or self.only_a[0] or self.only_b[0])
 
     def as_json(self) -> dict[str, Any]:
         """A dictionary for `json.dumps`.
@@ -148,12 +150,13 @@ class Difference:
         >>> print(Difference("a", "b", rows=2).as_text())
         A: a
         B: b
-        2 rows in both, 0 changed; 0 only in A, 0 only in B
+        2 rows in both: 0 with other values, 0 with another status alone; 0 only in A, 0 only in B
         """
         blocks = [_head(self), _table(self.measures), _statuses(self.statuses)]
         if self.changes:
             shown = len(self.changes)
-            rest = f" ({shown:,} of {self.changed:,})" if shown < self.changed else ""
+            differing = self.changed + self.status_only
+            rest = f" ({shown:,} of {differing:,})" if shown < differing else ""
             title = f"The largest changes of the total{rest}:"
             blocks += [[title], *(_change_lines(change) for change in self.changes)]
         return "\n\n".join("\n".join(block) for block in blocks if block)
@@ -163,7 +166,8 @@ def _head(difference: Difference) -> list[str]:
     d = difference
     lines = [f"A: {d.a}", f"B: {d.b}", *(f"Note: {note}" for note in d.notes)]
     lines.append(
-        f"{d.rows:,} rows in both, {d.changed:,} changed; "
+        f"{d.rows:,} rows in both: {d.changed:,} with other values, "
+        f"{d.status_only:,} with another status alone; "
         f"{d.only_a[0]:,} only in A, {d.only_b[0]:,} only in B"
     )
     for run, (count, first) in (("A", d.only_a), ("B", d.only_b)):

@@ -79,7 +79,7 @@ class _Tally:
         self.runs, self.limit, self.out = (a, b), limit, out
         self.components = [run.components for run in self.runs]
         self.shared = [name for name in a.components if name in b.components]
-        self.rows = self.changed = 0
+        self.rows = self.changed = self.status_only = 0
         self.only = (_Only(limit), _Only(limit))
         self.sums = {name: _Sums() for name in ("total", *self.shared)}
         self.statuses: Counter[tuple[str, str]] = Counter()
@@ -105,14 +105,16 @@ class _Tally:
 
     def _compare(self, pairs: "_Pairs") -> None:
         amounts = {}
-        changed = pairs.other_status()
+        other_status = pairs.other_status()
+        changed = np.zeros(len(other_status), dtype=bool)
         for name, sums in self.sums.items():
             before, after = pairs.numbers(name)
             sums.add(before, after)
             amounts[name] = np.abs(np.nan_to_num(after) - np.nan_to_num(before))
             changed |= (amounts[name] > SAME) | (np.isnan(before) != np.isnan(after))
-        places = np.flatnonzero(changed)
-        self.changed += len(places)
+        self.changed += int(changed.sum())
+        self.status_only += int((other_status & ~changed).sum())
+        places = np.flatnonzero(changed | other_status)
         of_components = sum((amounts[name] for name in self.shared), np.zeros(len(changed)))
         for place in places.tolist():
             amount = float(amounts["total"][place]), float(of_components[place])
@@ -144,6 +146,7 @@ class _Tally:
             str(b.path),
             self.rows,
             self.changed,
+            self.status_only,
             self.only[0].shown(),
             self.only[1].shown(),
             measures=tuple(sums.measure(name) for name, sums in self.sums.items()),

@@ -25,7 +25,7 @@ from plaudit.recipes._component import Component
 from plaudit.recipes._explain import explain
 from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
-from plaudit.recipes._row_score import RowScore, RowScores, ScoredBatch
+from plaudit.recipes._row_score import RowScore, RowScores, ScoredBatch, weighted_total
 
 __all__ = [
     "RECORD_VARIABLE",
@@ -42,4 +42,5 @@ __all__ = [
     "load",
     "presets",
     "score_of_value",
+    "weighted_total",
 ]

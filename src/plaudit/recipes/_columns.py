@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
+from plaudit.column_names import SYNONYMS, first_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes._names import quoted
 
@@ -12,19 +13,6 @@ if TYPE_CHECKING:
 
 COMPLETIONS = ("completions", "completion")  # what a table may call them without a mapping
 
-# What datasets call the columns that the rewards know, the likeliest first.
-_MEANINGS = {
-    "solution": "solution gold answer ground_truth target label reference expected_answer "
-    "final_answer gold_answer correct_answer golds answers targets labels references solutions",
-    "completions": "completions completion response generation output prediction text responses "
-    "generations outputs predictions generated_text model_output model_response messages",
-    "prompts": "prompts prompt question problem query instruction input questions problems",
-    "problem": "problem question prompt query instruction input problems questions prompts",
-    "completion_ids": "completion_ids token_ids response_ids output_ids output_token_ids tokens",
-    "image_path": "image_path image images image_paths image_file file_name",
-    "image_grid_thw": "image_grid_thw grid_thw image_grid grid",
-    "accu_reward_method": "accu_reward_method reward_method method",
-}
 _SHOWN = 20
 
 
@@ -48,16 +36,9 @@ def guess(column: str, available: Collection[str]) -> str | None:
 
 def _by_meaning(column: str, available: Collection[str]) -> str | None:
     """The likeliest column that means the same as a name, though it is spelt differently."""
-    by_name = {_bare(name): name for name in reversed(list(available))}
-    groups = (names for names in _MEANINGS.values() if column in names.split())
-    names = _MEANINGS.get(column) or next(groups, column)
-    meant = map(_bare, names.split())
-    return next((by_name[name] for name in meant if name in by_name), None)
-
-
-def _bare(name: str) -> str:
-    """A name in small letters, without what separates its words: "Ground Truth" is ground_truth."""
-    return "".join(character for character in name.lower() if character.isalnum())
+    groups = (names for names in SYNONYMS.values() if column in names)
+    names = SYNONYMS.get(column) or next(groups, ())
+    return first_of((column, *names), available)
 
 
 def guess_columns(
@@ -99,8 +80,8 @@ def check_completions(mapped: str | None, available: Collection[str]) -> None:
     ...
     ValueError: there is no column "completions" or "completion", with what the model wrote; did \
 you mean "response"? Then say --completions response on the command line, completions="response" \
-in plaudit.score, or completions = "response" under [columns] in the recipe. The columns are \
-"question", "response"
+in plaudit.score, columns={"completions": "response"} in load, or completions = "response" under \
+[columns] in the recipe. The columns are "question", "response"
     """
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
@@ -141,10 +122,8 @@ def check_needs(
                 alias = "" if column == argument else f" as {argument}"
                 meant = guess(column, available) or guess(argument, available)
                 hint = _hint(argument, f"--column {argument}=COLUMN", meant, available)
-                raise ValueError(
-                    f"there is no column {quoted(column)}, which {component.name} needs{alias}; "
-                    f"{hint}"
-                )
+                needs = f"{quoted(component.name)} needs{alias}"
+                raise ValueError(f"there is no column {quoted(column)}, which {needs}; {hint}")
         _check_needs_any(component, component.needs_any(mapping), available)
 
 
@@ -157,7 +136,8 @@ def _check_needs_any(
     meant = guess(first, available)
     hint = _hint(first, f"--column {first}=COLUMN", meant, available)
     names = " or ".join(quoted(column) for column in wanted.values())
-    raise ValueError(f"there is no column {names}: {component.name} needs one of them; {hint}")
+    needs = f"{quoted(component.name)} needs one of them"
+    raise ValueError(f"there is no column {names}: {needs}; {hint}")
 
 
 def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
@@ -167,7 +147,8 @@ def _hint(argument: str, option: str, meant: str | None, available: Collection[s
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     name = meant or "COLUMN"
     say = f"say {option.replace('COLUMN', name)} on the command line, {argument}={quoted(name)} in "
-    say += f"plaudit.score, or {argument} = {quoted(name)} under [columns] in the recipe"
+    say += f"plaudit.score, columns={{{quoted(argument)}: {quoted(name)}}} in load, or "
+    say += f"{argument} = {quoted(name)} under [columns] in the recipe"
     first = (
         f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
     )

@@ -2,12 +2,13 @@
 
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib.resources import files
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from plaudit.columns import kind_of
 from plaudit.recipes._component import Component
 from plaudit.recipes._names import did_you_mean, quoted
 from plaudit.recipes._recipe import Recipe
@@ -17,26 +18,36 @@ _KEYS = ("name", "golds", "attacks", "columns", "rewards")
 _KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder")
 
 
-def load(name_or_path: str | PathLike[str]) -> Recipe:
+def load(name_or_path: str | PathLike[str], *, columns: Mapping[str, str] | None = None) -> Recipe:
     """The recipe that a name or a file describes; raises ValueError if there is none.
 
-    name_or_path: the name of a preset, such as "trl-math", or the path of a TOML file
+    name_or_path: the name of a preset, such as "math", or the path of a TOML file
+    columns: which column an argument of the rewards is read from, such as {"solution": "answer"};
+        these count more than the columns that the file names. Default: those of the file
 
     >>> load("trl-reasoning").needs()
     {'solution': 'solution'}
+    >>> load("math", columns={"solution": "answer"})([r"\\boxed{4}"], answer=["4"])[0].total
+    1.0
     >>> load("trl-maths")
     Traceback (most recent call last):
     ...
     ValueError: there is no recipe "trl-maths", neither a preset nor a file; \
 did you mean "trl-math"?
     """
+    if not isinstance(name_or_path, str | PathLike):
+        raise TypeError(
+            'a recipe is loaded by the name of a preset, such as "math", or the path of a TOML '
+            f"file, got {kind_of(name_or_path)}"
+        )
     name = fspath(name_or_path)
     if isinstance(name_or_path, str) and name in presets():
         text, folder = _PRESETS.joinpath(f"{name}.toml").read_text("utf-8"), ""
     else:
         text, folder = _text_of(name), str(Path(name).absolute().parent)
     try:
-        return _recipe(tomllib.loads(text), Path(name).stem, folder)
+        recipe = _recipe(tomllib.loads(text), Path(name).stem, folder)
+        return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except (ValueError, ImportError) as error:
         raise ValueError(f"{name}: {error}") from error
 

@@ -20,6 +20,7 @@ RECORD_VARIABLE = "PLAUDIT_RECORD"
 class Recipe:
     """Rewards with weights, gates and columns, as one callable over a batch.
 
+    components: rewards with weights and gates; a reward alone, as a name or a function, will do
     columns: the rewards' argument -> the table's column, for all components; `completions` too
     golds: "latex" wraps golds that stand in no environment in $…$, for each reward of trl
     attacks: attacks of the user's that `plaudit audit` plays too, such as "my_attacks:shouting"
@@ -44,7 +45,9 @@ class Recipe:
     attacks: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "components", tuple(self.components))
+        listed = [self.components] if isinstance(self.components, str) else self.components
+        components = [one if isinstance(one, Component) else Component("", one) for one in listed]
+        object.__setattr__(self, "components", tuple(components))
         if not self.components:
             raise ValueError("a recipe needs at least one reward")
         if isinstance(self.attacks, str):
@@ -147,9 +150,10 @@ class Recipe:
         >>> load("trl-math").check(["prompt", "completion", "gold"])
         Traceback (most recent call last):
         ...
-        ValueError: there is no column "solution", which accuracy_reward needs; did you mean \
-"gold"? Then say --column solution=gold on the command line, solution="gold" in plaudit.score, or \
-solution = "gold" under [columns] in the recipe. The columns are "prompt", "completion", "gold"
+        ValueError: there is no column "solution", which "accuracy_reward" needs; did you mean \
+"gold"? Then say --column solution=gold on the command line, solution="gold" in plaudit.score, \
+columns={"solution": "gold"} in load, or solution = "gold" under [columns] in the recipe. The \
+columns are "prompt", "completion", "gold"
         """
         if completions:
             check_completions(self.columns.get("completions"), available)

@@ -1,6 +1,6 @@
 """What completions got from a recipe: each component's score, and what they come to."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -109,18 +109,26 @@ class ScoredBatch:
         values = [[score.value for score in scores] for scores in self.components.values()]
         weights = list(self.weights.values())
         if any(None in column for column in values):
-            return [_total(row, weights) for row in zip(*values, strict=True)]
+            return [weighted_total(row, weights) for row in zip(*values, strict=True)]
         weighted = [
             [weight * value for value in column if value is not None]
             for weight, column in zip(weights, values, strict=True)
         ]
-        return [sum(row, 0.0) for row in zip(*weighted, strict=True)]
+        return [_sum(row) for row in zip(*weighted, strict=True)]
 
     @cached_property
     def statuses(self) -> list[str]:
         """The status of each row."""
         columns = [[score.status for score in scores] for scores in self.components.values()]
         return [_worst(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def answers(self) -> list[str | None]:
+        """The answer that was read in each row, by the first component that read one."""
+        columns = [[score.answer for score in scores] for scores in self.components.values()]
+        rows = zip(*columns, strict=True)
+        first = (next((one for one in row if one is not None), None) for row in rows)
+        return [None if one is None else str(one) for one in first]
 
     @cached_property
     def rows(self) -> RowScores:
@@ -132,10 +140,19 @@ class ScoredBatch:
         )
 
 
-def _total(values: tuple[float | None, ...], weights: list[float]) -> float | None:
-    """The weighted sum of those that are not None; None where all are."""
+def weighted_total(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """The weighted sum of the values that are not None; None if all are.
+
+    >>> weighted_total([1.0, 1.0, None, 1.0], [1.0, 0.2, 1.0, 0.2]), weighted_total([None], [1.0])
+    (1.4, None)
+    """
     weighted = [w * value for w, value in zip(weights, values, strict=True) if value is not None]
-    return sum(weighted, 0.0) if weighted else None
+    return _sum(weighted) if weighted else None
+
+
+def _sum(weighted: Sequence[float]) -> float:
+    """The sum to 15 digits: that of 1.0, 0.2 and 0.2 is 1.4, and not 1.4000000000000001."""
+    return weighted[0] if len(weighted) == 1 else float(f"{sum(weighted):.15g}")
 
 
 @lru_cache  # a batch has few different ones

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from plaudit.recipes import Recipe, RowScore, ScoredBatch, score_of_value
+from plaudit.recipes import Recipe, RowScore, ScoredBatch, score_of_value, weighted_total
 from plaudit.recording._steps import trainer_step
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
@@ -171,12 +171,8 @@ class Recording:
                 name: batch.scores[name][place] if name in batch.scores else _NOT_CALLED
                 for name in self.names
             }
-            values = [
-                weight * value
-                for weight, name in zip(self.weights, self.names, strict=True)
-                if (value := scores[name].value) is not None
-            ]
-            rows.append(RowScore(sum(values, 0.0) if values else None, scores))
+            values = [score.value for score in scores.values()]
+            rows.append(RowScore(weighted_total(values, self.weights), scores))
         given = rows, batch.completions, batch.columns, batch.seconds
         self.recorder.add(*given, restarts=batch.restarts)
 

@@ -5,7 +5,7 @@ Parts without lines (a folder was copied without `.record`, or `plaudit score` w
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from plaudit.recording._sessions import RECORD, prompt_key
 from plaudit.recording._statistics import Line, statistics_of
+from plaudit.scored_columns import read_names, renamed_in
 
 _NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
 
@@ -32,6 +33,7 @@ class RecordedRun:
         self.folder = folder
         self.components: tuple[str, ...] = ()
         self.rows = 0
+        self._renamed: Mapping[str, str] = {}
         self.unreadable: dict[str, str] = {}
         self._lines: dict[str, list[Line]] = {}  # of every part that is there
         self._early: dict[str, list[Line]] = {}  # of parts that are not there yet, or no more
@@ -58,6 +60,7 @@ class RecordedRun:
         try:
             run = json.loads((self.folder / "_run.json").read_bytes())
             self.components = tuple(map(str, run["components"]))
+            self._renamed = renamed_in(run)
         except FileNotFoundError:
             return  # nothing is recorded yet
         except (ValueError, KeyError, TypeError) as error:
@@ -79,9 +82,10 @@ class RecordedRun:
     def _lines_of(self, part: str) -> list[Line]:
         path = self.folder / f"{part}.parquet"
         try:
-            names = pq.read_schema(path).names
+            names = read_names(pq.read_schema(path).names, self._renamed)
             wanted = [name for name in (*_NEEDED, *self.components) if name in names]
-            table = pq.read_table(path, columns=wanted)
+            written = [names[name] for name in wanted]
+            table = pq.read_table(path, columns=written).select(written).rename_columns(wanted)
             return statistics_of(part, table, self.components, path.stat().st_mtime)
         except FileNotFoundError:
             return []  # it was put aside just now
@@ -137,6 +141,7 @@ class RecordedRun:
         for part in sorted(parts):
             try:
                 table = pq.read_table(self.folder / f"{part}.parquet")
+                table = table.rename_columns(list(read_names(table.column_names, self._renamed)))
             except FileNotFoundError:
                 continue  # put aside just now
             if column in table.column_names:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from plaudit.column_names import PROMPT, STEP
 from plaudit.columns import rows_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
@@ -25,11 +26,9 @@ from plaudit.scored_columns import scored_columns, text_array
 PER_STEP, PER_PROCESS = 10**10, 10**6
 FIXED = ("step", "process", "prompt", "completion", "tokens", "seconds")
 _SCORED = ("row_id", "group_id", "total", "status", "explanation")
-STEPS = ("step", "global_step", "global_steps", "training_step", "rollout_id")
 TOKENS = "completion_ids"
-_PROMPTS = ("prompts", "prompt", "problem", "question", "query")
 _KEYS = ("index", "id", "uid", "solution")  # what the rows of a group share, without a prompt
-_LEFT_OUT = (*HOOKS, *STEPS, *_PROMPTS[:2], "completions", "completion", TOKENS, "prompt_ids")
+_LEFT_OUT = (*HOOKS, *STEP, "prompts", "prompt", "completions", "completion", TOKENS, "prompt_ids")
 _LONGEST = 64  # numbers in a list: longer ones are token ids, log probabilities, features
 _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
@@ -76,7 +75,7 @@ def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
     step = trainer_step(given.columns)
     if step is not None:
         return step, True
-    for name in STEPS:
+    for name in STEP:
         rows = [whole_number(one) for one in given.listed.get(name, ())]
         steps = [one for one in rows if one is not None]
         if rows and len(steps) == len(rows):
@@ -135,7 +134,7 @@ def batch_of(
     """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
     rows, listed = len(given), given.listed
     start = step * PER_STEP + process * PER_PROCESS + first
-    prompts = _texts(next((listed[name] for name in _PROMPTS if name in listed), [None] * rows))
+    prompts = _texts(next((listed[name] for name in PROMPT if name in listed), [None] * rows))
     tokens = listed.get(TOKENS)
     columns = {
         "row_id": pa.array(range(start, start + rows), pa.int64()),

@@ -3,30 +3,25 @@
 import json
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
+from plaudit.column_names import COMPLETION, GOLD, PROMPT, STEP, TOKENS
 from plaudit.completions import text_of
 from plaudit.extract import json_items
 from plaudit.report._pass_at_k import Array
 from plaudit.report._progress import Progress, told
+from plaudit.scored_columns import input_name
 from plaudit.scoring import InputError, ScoredFolder, open_scored
 
-TOKENS = "completion_ids"
 IMAGE = "image_path"
-
-# Common names of the columns; a name that the run itself gives comes first.
-_COMPLETION = ("completion", "response", "output", "text")
-_PROMPT = ("prompt", "problem", "question", "query")
-_GOLD = ("solution", "answer", "gold", "ground_truth", "target")
-_STEP = ("step", "global_step", "training_step")
-_LABEL = ("label",)
+LABEL = "label"
 
 NEEDED = ("row_id", "group_id", "total", "status", "explanation")
 _EXAMPLES = 20  # of rejected rows
@@ -57,6 +52,15 @@ class Asked:
     by: tuple[str, ...] = ()
     step: str | None = None
     label: str | None = None
+
+    def of_input(self, scored: ScoredFolder) -> "Asked":
+        """The same, with the columns of the input as readers of a scored folder call them."""
+
+        def named(name: str | None) -> str | None:
+            return None if name is None else input_name(name, scored.renamed)
+
+        by = tuple(input_name(name, scored.renamed) for name in self.by)
+        return replace(self, by=by, step=named(self.step), label=named(self.label))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +97,31 @@ def open_folder(directory: Path, asked: Asked | None = None) -> Folder:
         raise InputError(f"{directory} has no part-*.parquet: `plaudit score` wrote no rows there")
     run, columns = scored.run, scored.columns(*NEEDED, *scored.components)
     columns = _in_every_part(scored, columns)
+    asked = asked.of_input(scored)
     for option, names in (("by", asked.by), ("step", [asked.step]), ("label", [asked.label])):
         _check_columns(directory, columns, option, names)
-    kinds = pq.read_schema(scored.parts[0])
+    kinds = scored.schema(scored.parts[0])
 
     def first(*names: object) -> str | None:
         """The first of these columns that is there, and is not one that scoring added."""
         added = (*NEEDED, *scored.components)
-        return next((str(n) for n in names if n in columns and n not in added), None)
+        read = (input_name(str(name), scored.renamed) for name in names)
+        return next((name for name in read if name in columns and name not in added), None)
 
     texts = {
-        "completion": first(run.get("completion_column"), *_COMPLETION),
-        "prompt": first(*_PROMPT),
-        "gold": first(_column_of("solution", run.get("recipe")), *_GOLD),
+        "completion": first(run.get("completion_column"), *COMPLETION),
+        "prompt": first(*PROMPT),
+        "gold": first(_column_of("solution", run.get("recipe")), "solution", *GOLD),
     }
     shown = {*NEEDED, *scored.components, *texts.values()}
     others = [name for name in columns if name not in shown]
-    numeric = [name for name in _STEP if name in others and _is_number(kinds.field(name).type)]
+    numeric = [name for name in STEP if name in others and _is_number(kinds.field(name).type)]
     if asked.step is not None and not _is_number(kinds.field(asked.step).type):
         kind = kinds.field(asked.step).type
         raise InputError(f"--step: column {asked.step} must hold numbers, but it holds {kind}")
-    step, label = first(asked.step, *numeric), first(asked.label, *_LABEL)
-    tokens, image = first(TOKENS), first(IMAGE)
+    step = asked.step or first(*numeric)
+    label = asked.label or (first(LABEL) if texts["gold"] != LABEL else None)
+    tokens, image = first(*TOKENS), first(IMAGE)
     if tokens and not _is_list(kinds.field(tokens).type):
         tokens = None  # a table of text, such as CSV, has them as text
     known = {step, label, tokens, image}
@@ -161,14 +168,12 @@ def _holds_bytes(kind: pa.DataType) -> bool:
 
 def _columns_to_split_by(scored: ScoredFolder, columns: Sequence[str]) -> tuple[str, ...]:
     """The columns that have a few short values, such as a dataset's name or a level."""
-    kinds = pq.read_schema(scored.parts[0])
+    kinds = scored.schema(scored.parts[0])
     names = [name for name in columns if _may_be_split_by(kinds.field(name).type)]
     values: dict[str, set[Any]] = {name: set() for name in names}
     every = max(1, len(scored.parts) // _PARTS)
-    for part in scored.parts[::every]:
-        with pq.ParquetFile(part) as file:
-            batch = next(file.iter_batches(1024, columns=names), None) if names else None
-        if batch is not None:
+    for part in scored.parts[::every] if names else ():
+        for _, batch in islice(scored.batches(names, [part]), 1):
             for name in names:
                 values[name] |= set(batch[name].unique().to_pylist())
     few = [n for n in names if 2 <= len(values[n]) <= _VALUES and _are_short(values[n])]
@@ -190,7 +195,7 @@ def _in_every_part(scored: ScoredFolder, columns: Sequence[str]) -> list[str]:
     Raises if a part does not say which rows are right: values alone do not tell.
     """
     for part in scored.parts:
-        schema = pq.read_schema(part)
+        schema = scored.schema(part)
         columns = [name for name in columns if name in schema.names]
         kind = schema.field("explanation").type
         known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()

@@ -31,6 +31,12 @@
     return reason ? string(reason[4]) : "";
   }
 
+  // What the first component that names a gold read as it; else the table's column.
+  function goldOf(row) {
+    const reason = data.reasons[row].find((found) => found[5] !== null);
+    return reason ? string(reason[5]) : string(data.gold[row]);
+  }
+
   // A value of another column, to sort by: as a number if it is one.
   function sortable(place) {
     const text = string(place);
@@ -40,7 +46,7 @@
   function tableColumns() {
     const narrow = innerWidth <= 760;
     const values = data.components.map((name, place) => ({
-      key: name, title: name, short: name.replace(/_reward$/, ""), width: "minmax(4.5rem, 7.6rem)", number: true, wide: true, value: (row) => data.values[place][row],
+      key: `component ${name}`, title: name, short: name.replace(/_reward$/, ""), width: "minmax(4.5rem, 7.6rem)", number: true, wide: true, value: (row) => data.values[place][row],
     }));
     const shownValues = values.slice(0, 4).map((column) => column.key);
     const run = { key: "run", title: "run", width: narrow ? "4.6rem" : "minmax(4.5rem, 8rem)", value: (row) => data.runs[data.run[row]] };
@@ -52,7 +58,8 @@
       ...values,
       ...(data.label.some((value) => value !== null) ? [label] : []),
       { key: "status", title: "status", width: narrow ? "5.4rem" : "5.6rem", value: (row) => string(data.status[row]), cell: (row) => status(string(data.status[row])) },
-      { key: "answer", title: "answer", width: narrow ? "1fr" : "minmax(5rem, 1fr)", value: (row) => data.answer[row] },
+      { key: "answer", title: "extracted answer", short: narrow ? "answer" : undefined, width: narrow ? "1fr" : "minmax(5rem, 1fr)", value: (row) => data.answer[row] },
+      { key: "gold", title: "gold", width: "minmax(4rem, 1fr)", wide: true, value: goldOf },
       { key: "prompt", title: "prompt", width: "minmax(7rem, 2fr)", wide: true, value: (row) => string(data.prompt[row]) },
       { key: "length", title: "length", width: "4.2rem", number: true, wide: true, value: (row) => data.length[row] },
       { key: "group", title: "group", wide: true, hidden: true, value: (row) => string(data.group[row]) },
@@ -335,8 +342,8 @@
       ...data.components.map((name, place) => [name, (row) => data.values[place][row]]),
       ["status", of("status")],
       ["right", (row) => data.right[row]],
-      ["answer", (row) => data.answer[row]],
-      ["gold", of("gold")],
+      ["extracted_answer", (row) => data.answer[row]],
+      ["gold", goldOf],
       ["prompt", of("prompt")],
       ["completion", textOf],
       ["why", joined],

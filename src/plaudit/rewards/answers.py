@@ -31,7 +31,7 @@ from plaudit.columns import plain, rows_of, same_length
 from plaudit.completions import Completion, gold_alternatives_of, texts_of
 from plaudit.judge import Pair, Status, Verdict, settle, settle_async
 from plaudit.rewards._grader import Asked, Grader, Question
-from plaudit.scores import Score, async_reward, reward
+from plaudit.scores import Score, async_reward, logged, reward
 
 Gold = str | float | Sequence[str | float] | None
 PerRow = str | Sequence[str | None] | None
@@ -56,7 +56,8 @@ def answer_reward(
     r"""1.0 where the final answer is right, 0.0 where not, None without a gold or after an error.
 
     completions: a text or a list of messages for each row
-    solution: the gold of each row: text, a number, a list of alternatives, or None
+    solution: the gold of each row: text, a number, a list of alternatives, or None; in a row with
+        options, a whole number is the index of one, from 0, as in MMLU
     kind: what each gold is, one of `plaudit.answers.KINDS` such as "number", "interval" or
         "choice"; a single text holds for every row. Default: it is read from the gold
     choices: for multiple choice, the list of the options' texts for each row, A first; None for a
@@ -79,7 +80,8 @@ def answer_reward(
     rows = _rows(completions, solution, kind, choices, question)
     rules = _rules(tolerance, rounding, unsolved)
     verdicts = settle(_judged(_by_rules(rows, rules)))
-    return _scores(_graded(verdicts, rows, Grader.of(grader), kwargs.get("log_metric")))
+    graded = _graded(verdicts, rows, Grader.of(grader), kwargs.get("log_metric"))
+    return logged([_score(*one) for one in graded], kwargs)
 
 
 @async_reward(of=answer_reward)
@@ -107,7 +109,8 @@ async def answer_reward_async(
     rules = _rules(tolerance, rounding, unsolved)
     verdicts = await settle_async(_judged(await asyncio.to_thread(_by_rules, rows, rules)))
     asked, log_metric = Grader.of(grader), kwargs.get("log_metric")
-    return _scores(await asyncio.to_thread(_graded, verdicts, rows, asked, log_metric))
+    graded = await asyncio.to_thread(_graded, verdicts, rows, asked, log_metric)
+    return logged([_score(*one) for one in graded], kwargs)
 
 
 class _Row:
@@ -139,10 +142,11 @@ def _rows(
     choices = rows_of(choices, "choices")
     for entry in dict.fromkeys(kinds):
         check_kind(entry)
+    golds = gold_alternatives_of(solution, choices)
     return [
-        _Row(text, golds, kind_of_row, _options(options, row), question_of_row or "")
-        for row, (text, golds, kind_of_row, options, question_of_row) in enumerate(
-            zip(texts, gold_alternatives_of(solution), kinds, choices, questions, strict=True)
+        _Row(text, golds_of_row, kind_of_row, _options(options, row), question_of_row or "")
+        for row, (text, golds_of_row, kind_of_row, options, question_of_row) in enumerate(
+            zip(texts, golds, kinds, choices, questions, strict=True)
         )
     ]
 
@@ -239,10 +243,6 @@ def _graded(
     return [(verdict, answers.get(row)) for row, verdict in enumerate(verdicts)]
 
 
-def _scores(verdicts: list[tuple[AnswerVerdict, Asked | None]]) -> list[Score]:
-    return [_score(verdict, asked) for verdict, asked in verdicts]
-
-
 def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
     if verdict.outcome is Outcome.BAD_GOLD:
         return NO_GOLD
@@ -276,7 +276,7 @@ def mention_reward(
     >>> mention_reward(["It was on May 10, 1940."] * 2, [["10 May 1940", "1940"], "11 May 1940"])
     [1.0, 0.0]
     """
-    return _compared(completions, solution, separator, _mentions)
+    return _compared(completions, solution, separator, _mentions, kwargs)
 
 
 @reward(columns=("solution",), takes_alternatives=True)
@@ -296,7 +296,7 @@ def exact_match_reward(
     >>> exact_match_reward(["<answer>The UK.</answer>", "Paris"], [["UK", "Britain"], "Rome"])
     [1.0, 0.0]
     """
-    return _compared(completions, solution, separator, _matches)
+    return _compared(completions, solution, separator, _matches, kwargs)
 
 
 @reward(columns=("solution",), takes_alternatives=True)
@@ -315,7 +315,7 @@ def f1_reward(
     >>> f1_reward(["<answer>the tall Eiffel tower</answer>"], ["Eiffel Tower"])
     [0.8]
     """
-    return _compared(completions, solution, separator, _shares)
+    return _compared(completions, solution, separator, _shares, kwargs)
 
 
 def _compared(
@@ -323,14 +323,16 @@ def _compared(
     solution: Sequence[Gold],
     separator: str | None,
     compare: Callable[[str, list[str]], Score],
+    columns: Mapping[str, Any],
 ) -> list[Score]:
     texts = texts_of(completions)
     same_length(completions, solution=solution)
-    return [
+    scores = [
         compare(text, known) if known else NO_GOLD
         for text, golds in zip(texts, gold_alternatives_of(solution), strict=True)
         for known in [[gold for gold in _separated(golds, separator) if gold.strip()]]
     ]
+    return logged(scores, columns)
 
 
 def _separated(golds: list[str], separator: str | None) -> list[str]:

@@ -212,6 +212,9 @@ class _MadeReward:
         raise NotImplementedError
 
     def __call__(self, *args: Any, **kwargs: Any) -> list[float | None]:
+        # Two of them have completion_ids as their first argument, which all others call by name.
+        if len(args) == 1 and "completion_ids" in kwargs:
+            return self(**{"completions": args[0], **kwargs})
         return values_of(self.scores(*args, **kwargs), self.__name__, kwargs.get("log_metric"))
 
 
@@ -357,6 +360,12 @@ class SoftOverlongPunishment(_MadeReward):
         if self.soft_punish_cache < 0:
             cache = self.soft_punish_cache
             raise ValueError(f"soft_punish_cache must not be negative, got {cache}")
+        if self.soft_punish_cache > self.max_completion_len:
+            raise ValueError(
+                f"soft_punish_cache must be at most max_completion_len, got "
+                f"max_completion_len={self.max_completion_len} and "
+                f"soft_punish_cache={self.soft_punish_cache}: are they swapped?"
+            )
 
     @declared(columns=("completion_ids",))
     def scores(self, completion_ids: Sequence[Sequence[int]], **kwargs: Any) -> list[Score]:

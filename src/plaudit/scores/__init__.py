@@ -25,7 +25,7 @@ from plaudit.scores._score import (
     scores_of_verdicts,
     without_reasons,
 )
-from plaudit.scores._values import log_means, log_statuses, values_of
+from plaudit.scores._values import log_means, log_statuses, logged, values_of
 
 __all__ = [
     "NO_GOLD",
@@ -41,6 +41,7 @@ __all__ = [
     "async_reward",
     "log_means",
     "log_statuses",
+    "logged",
     "reward",
     "score_of",
     "scores_of_verdicts",

@@ -16,7 +16,7 @@ STATUSES = (
     *("error", "timeout", "limit", "bad_gold", "undecided"),
     *("no_answer", "several", "retracted", "unsolved", "scored"),
 )
-# What every trainer is told of, in every step; of the others only `answers` knows.
+# What every reward may say, and trainers are told of each row; of the others `answers` alone knows.
 TOLD = ("error", "timeout", "limit", "bad_gold", "no_answer")
 # The judge did not come to the end of comparing.
 STOPPED = STATUSES[: STATUSES.index("bad_gold")]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.scores._score import STATUSES, TOLD, Score
+from plaudit.scores._score import STATUSES, Score
 
 
 def values_of(scores: Sequence[Score], name: str, log_metric: object = None) -> list[float | None]:
@@ -30,6 +30,23 @@ def check_scores(given: Any, name: str) -> Sequence[Score]:
     return given
 
 
+def logged(scores: list[Score], columns: Mapping[str, Any]) -> list[Score]:
+    """The scores; what was read as answer and gold, and what decided, go to `log_extra`.
+
+    columns: what the trainer passed to the reward besides the columns that it names
+
+    >>> scores = logged([Score(1.0, "Equal.", "4", "4", "numbers")], {"log_extra": print})
+    answer ['4']
+    gold ['4']
+    method ['numbers']
+    """
+    if callable(log_extra := columns.get("log_extra")):
+        log_extra("answer", [score.answer or "" for score in scores])
+        log_extra("gold", [score.gold or "" for score in scores])
+        log_extra("method", [score.method for score in scores])
+    return scores
+
+
 def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None:
     """Tell the trainer the share of rows with each status other than "scored".
 
@@ -38,8 +55,8 @@ def log_statuses(name: str, statuses: Sequence[str], log_metric: object) -> None
     """
     if callable(log_metric) and statuses:
         count = Counter(statuses)
-        others = [status for status in STATUSES[:-1] if status not in TOLD and count[status]]
-        for status in (*TOLD, *others):
+        # Also those of no row: a trainer takes the mean of what it is told in several batches.
+        for status in STATUSES[:-1]:
             log_metric(f"{name}/{status}", count[status] / len(statuses))
 
 

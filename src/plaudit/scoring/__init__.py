@@ -30,10 +30,9 @@ from plaudit.scoring._errors import (
     common_failure,
     reason_of,
 )
-from plaudit.scoring._folder import ScoredFolder, open_scored
 from plaudit.scoring._inputs import InputFile, find_inputs
 from plaudit.scoring._local import process_locally
-from plaudit.scoring._plan import PROMPTS, Head, heads_of, is_read_by, judge_limits
+from plaudit.scoring._plan import Head, heads_of, is_read_by, judge_limits
 from plaudit.scoring._read_rows import names_files, read_rows
 from plaudit.scoring._readers import blocks_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed
@@ -46,12 +45,12 @@ from plaudit.scoring._score_table import (
     stopping_on_system_errors,
     with_columns,
 )
+from plaudit.scoring._scored_folder import ScoredFolder, open_scored
 from plaudit.scoring._storage import local_path, path_here
 from plaudit.scoring._summary import Progress, ScoreSummary
 from plaudit.scoring._tables import Table, table_of
 
 __all__ = [
-    "PROMPTS",
     "Block",
     "Chunk",
     "Failure",

@@ -1,4 +1,4 @@
-"""The folder of a run: scored chunks in, files out; and the same folder, read again.
+"""The folder of a run: scored chunks in, files out.
 
     part-00000.parquet …   one part for each chunk: row_id, group_id, the input's columns, a column
                            for each component, total, status, explanation
@@ -16,30 +16,28 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
-from os import PathLike, fspath
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
-
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
 from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
-from plaudit.scoring._storage import Folder, folder_at, local_path, url_in, why
+from plaudit.scoring._storage import Folder, folder_at, why
 from plaudit.scoring._summary import RunCounts, ScoreSummary
 
 PROGRESS = ".progress"
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 SHORT = 1000  # bytes of counts that are kept in memory
 REQUESTS = 32  # files of remote storage that are read at the same time
-RESULTS = ("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part")
-AT_ONCE = 1024  # rows that are held in memory with their texts
+RESULTS = (
+    *("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part"),
+    *("reasons", "zeros"),
+)
 # What a run writes, and the folders of its reports.
 WRITTEN = ("part-*.parquet", ".progress/part-*", "_run.json", "_rejected.jsonl")
 REPORTS = ("_report/against-*", "_report")
@@ -137,7 +135,7 @@ class OutputFolder:
             return
         if differing := _differing(earlier, self._manifest):
             raise InputError(
-                f"{self.path} holds a different run: {', '.join(differing)} differ; "
+                f"{self.path} has the results of another run: it has {_others(differing)}; "
                 "choose another folder, or start over with --overwrite"
             )
         self._manifest = earlier
@@ -224,7 +222,11 @@ class OutputFolder:
         values = {name: (value["rows"], value["mean"]) for name, value in run["values"].items()}
         counts = run["rows"], run["rejected"], run["parts"], run["statuses"]
         in_part = run["golds_in_part"]
-        return ScoreSummary(self.path, *counts, values, seconds, in_part, was_finished, rows_before)
+        return ScoreSummary(
+            *(self.path, *counts, values, seconds, in_part, was_finished, rows_before),
+            reasons=run.get("reasons", {}),
+            zeros=run.get("zeros", {}),
+        )
 
 
 def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -274,6 +276,7 @@ def _counts_of(scored: ScoredChunk) -> bytes:
             "statuses": scored.statuses,
             "values": scored.values,
             "golds_in_part": scored.golds_in_part,
+            "zeros": scored.zeros,
             "rejected": [asdict(rejected) for rejected in scored.rejected],
         }
     )
@@ -281,6 +284,13 @@ def _counts_of(scored: ScoredChunk) -> bytes:
 
 def _json(value: Any) -> bytes:
     return (json.dumps(value, indent=1, ensure_ascii=False) + "\n").encode("utf-8", "replace")
+
+
+def _others(names: Iterable[str]) -> str:
+    """What is not the same in another run, in words, by the keys of its manifest."""
+    versions = {"plaudit": "version of plaudit", "math_verify": "version of math-verify"}
+    called = (versions.get(name, name.replace("_", " ")) for name in names)
+    return ", ".join(f"{'other' if name.endswith('s') else 'another'} {name}" for name in called)
 
 
 def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
@@ -292,97 +302,3 @@ def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 
     was, is_now = known(earlier), known(json.loads(_json(now)))
     return [name for name in is_now if was.get(name) != is_now[name]]
-
-
-@dataclass(frozen=True, slots=True)
-class ScoredFolder:
-    """A folder that a run wrote, to be read again.
-
-    parts: its files part-….parquet, in order
-    components: the names of the rewards, each of which is a column
-    run: what _run.json holds
-
-    >>> import tempfile
-    >>> from plaudit.recipes import load
-    >>> from plaudit.scoring import score_table
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> _ = (folder / "a.jsonl").write_text('{"completion": "<think>Hm.</think>", "solution": "4"}')
-    >>> _ = score_table([folder / "a.jsonl"], load("trl-reasoning"), folder / "scored")
-    >>> scored = open_scored(folder / "scored")
-    >>> scored.components
-    ('reasoning_accuracy_reward', 'think_format_reward')
-    >>> [batch.to_pylist() for _, batch in scored.batches(["row_id", "total"])]
-    [[{'row_id': 0, 'total': 1.0}]]
-    """
-
-    path: Path
-    parts: tuple[Path, ...]
-    components: tuple[str, ...]
-    run: Mapping[str, Any]
-
-    def columns(self, *needed: str) -> list[str]:
-        """The names of its columns; raises InputError if a part lacks one that is needed."""
-        names: list[str] = []
-        for part in self.parts:
-            try:
-                names = pq.read_schema(part).names
-            except (OSError, pa.ArrowException) as error:
-                raise _unreadable(part, error) from error
-            for name in needed:
-                if name not in names:
-                    raise InputError(f"{part} has no column {name}: `plaudit score` writes one")
-        return names
-
-    def batches(self, columns: Sequence[str]) -> Iterator[tuple[Path, pa.RecordBatch]]:
-        """Its rows in order, with these columns; each batch with the part that it comes from."""
-        for part in self.parts:
-            try:
-                with pq.ParquetFile(part, pre_buffer=False) as file:
-                    for batch in file.iter_batches(AT_ONCE, columns=list(columns)):
-                        yield part, batch.select(columns)
-            except (OSError, pa.ArrowException) as error:
-                raise _unreadable(part, error) from error
-
-
-def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
-    """The folder that a run wrote; raises InputError if it is not one.
-
-    >>> open_scored("no-such-run")
-    Traceback (most recent call last):
-    ...
-    plaudit.scoring._errors.InputError: there is no folder no-such-run
-    """
-    if url := url_in(fspath(folder)):
-        raise InputError(
-            f"{url} is not on this machine, and only local folders can be read here: copy it "
-            f"first, such as with `aws s3 sync {url} scored`, and pass scored"
-        )
-    path = local_path(fspath(folder))
-    if not path.is_dir():
-        raise InputError(f"there is no folder {path}")
-    run = _run(path)
-    components = run.get("components")
-    if not isinstance(components, list) or not components:
-        raise InputError(f"{path / '_run.json'} has no list of components")
-    parts = tuple(sorted(path.glob("part-*.parquet")))
-    return ScoredFolder(path, parts, tuple(map(str, components)), run)
-
-
-def _run(path: Path) -> dict[str, Any]:
-    file = path / "_run.json"
-    try:
-        run = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        is_old = (path / "run.json").exists()
-        old = "an earlier version of plaudit wrote it: score the table again, with --overwrite"
-        why = old if is_old else "it is not a folder that `plaudit score` wrote"
-        raise InputError(f"{path} has no _run.json: {why}") from error
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot read {file}: {error}") from error
-    if not isinstance(run, dict):
-        raise InputError(f"{file} must hold an object, got {type(run).__name__}")
-    return run
-
-
-def _unreadable(part: Path, error: Exception) -> InputError:
-    return InputError(f"cannot read {part}: {str(error).splitlines()[0]}")

@@ -25,6 +25,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from plaudit.scoring._errors import InputError
+from plaudit.scoring._excel import EXCEL, check_encoding, rows_of_excel
 from plaudit.scoring._storage import (
     RemoteFile,
     folder_url,
@@ -50,7 +51,7 @@ FORMATS = {
 }
 CODECS = {".gz": "gzip", ".zst": "zstd"}
 COMPRESSIBLE = ("jsonl", "json", "csv", "tsv")
-KNOWN = ".jsonl, .json, .csv, .tsv (each also .gz or .zst), .parquet or .arrow"
+KNOWN = ".jsonl, .json, .csv, .tsv (each also .gz or .zst), .parquet, .arrow or .xlsx"
 NOT_TABLES = {"dataset_info.json", "dataset_infos.json", "dataset_dict.json", "state.json"}
 READ_TWICE = (
     "an input is read more than once, so that a run can be resumed; "
@@ -224,7 +225,9 @@ def _tables_at(path: Path, out: Path | None) -> list[Path]:
     if str(path) == "-":
         raise InputError(f"standard input cannot be read: {READ_TWICE}")
     if not path.exists():
-        raise InputError(f"there is no {path}")
+        is_on_hub = re.fullmatch(r"[\w.-]+/[\w.-]+", str(path)) and not _format_of(path)[0]
+        hint = f"; a dataset of the Hugging Face Hub is named {HUB}datasets/{path}"
+        raise InputError(f"there is no {path}{hint if is_on_hub else ''}")
     if not path.is_dir():
         return [path]
     try:
@@ -305,9 +308,15 @@ def _input_file(path: Path) -> InputFile:
     try:
         if not path.is_file():
             raise InputError(f"{path} is {_kind_of(path)}, not a regular file: {READ_TWICE}")
+        if path.suffix.lower() in EXCEL:
+            rows = rows_of_excel(path)
+            size = rows.stat().st_size
+            return InputFile(rows, str(path), "jsonl", "", size, _fingerprint(rows, size))
         if not kind:
             raise InputError(f"cannot tell the format of {path} from its name: expected {KNOWN}")
         size = path.stat().st_size
+        if kind in COMPRESSIBLE and not codec:
+            check_encoding(path)
         return InputFile(path, str(path), kind, codec, size, _fingerprint(path, size))
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}") from error

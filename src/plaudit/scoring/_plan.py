@@ -12,8 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from plaudit.column_names import PROMPT, first_of
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
+from plaudit.scored_columns import free_names
 from plaudit.scoring._columns import Column, is_list, python_rows, type_of
 from plaudit.scoring._errors import InputError
 from plaudit.scoring._inputs import AT_ONCE, InputFile
@@ -21,10 +23,8 @@ from plaudit.scoring._readers import blocks_of, schema_of
 from plaudit.scoring._records import Block, UnreadableRecord, is_listed, parsed
 
 ADDED = ("row_id", "group_id", "total", "status", "explanation")
-SCORES = ("total", "status", "why")  # what a table in memory gets, besides the components
 OTHER_VALUES = "other_values"
 COMPLETIONS = ("completion", "completions")
-PROMPTS = ("prompt", "problem", "question")
 
 _HEAD_BLOCKS, _HEAD_ROWS = 4, 2000  # of the first file
 _HEAD_ROWS_OF_OTHERS = 100
@@ -41,9 +41,10 @@ class Plan:
     reward_columns: the columns that some reward of the recipe reads
     required_columns: those that every row must have
     columns: the input's columns, as they are in the output
-    other_values: whether the output has a column for values that do not fit
+    other_values: the output's column for values that do not fit; "" if it has none
     limits: the judge's limits in this process, which every worker gets
     guessed: the columns that were guessed, argument of a reward -> column
+    renamed: what added columns are called if the input has a column of their name
     scores_only: whether the parts have the scores alone, without the input: for a table in memory
     inputs: the files, for workers that read them by themselves
     out: the URL of the output folder, if workers write parts by themselves; else ""
@@ -57,9 +58,10 @@ class Plan:
     reward_columns: tuple[str, ...]
     required_columns: tuple[str, ...]
     columns: tuple[Column, ...]
-    other_values: bool
+    other_values: str
     limits: Mapping[str, float]
     guessed: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
     scores_only: bool = False
     inputs: tuple[InputFile, ...] = ()
     out: str = ""
@@ -131,22 +133,22 @@ def plan_of(
     names = list(dict.fromkeys(name for head in filled for name in head.columns))
     columns = tuple(_column(name, filled, column, listed, scores_only) for name in names)
     is_json = any(head.schema is None and not head.is_text for head in filled)
-    other_values = is_json and not scores_only
-    if not scores_only:
-        added = (*ADDED, OTHER_VALUES) if other_values else ADDED
-        check_names([one.name for one in columns], recipe, added)
+    added = [*(component.name for component in recipe.components), *ADDED]
+    renamed = free_names([*added, OTHER_VALUES], [one.name for one in columns])
+    other_values = renamed.pop(OTHER_VALUES, OTHER_VALUES)
     return Plan(
         recipe=recipe,
         files=tuple(head.name for head in heads),
         completions=column,
         listed=listed,
-        group=group or (None if listed else next((n for n in PROMPTS if n in names), None)),
+        group=group or (None if listed else first_of(PROMPT, names)),
         reward_columns=tuple(name for name in names if is_read_by(name, recipe)),
         required_columns=tuple(dict.fromkeys(recipe.needs().values())),
         columns=columns,
-        other_values=other_values,
+        other_values=other_values if is_json and not scores_only else "",
         limits=judge_limits(),
         guessed=guessed,
+        renamed=renamed,
         scores_only=scores_only,
     )
 
@@ -262,7 +264,8 @@ def _column(
     name: str, heads: Sequence[Head], completions: str, listed: bool, scores_only: bool
 ) -> Column:
     exploded = listed and (name == completions or _is_exploded(name, heads, completions))
-    output = "completion" if listed and name == completions else name
+    is_free = not any("completion" in head.columns for head in heads)
+    output = "completion" if listed and name == completions and is_free else name
     if scores_only:  # the caller's table has its types
         return Column(output, name, pa.null(), exploded)
     kinds = [
@@ -324,19 +327,3 @@ def is_read_by(name: str, recipe: Recipe) -> bool:
     """
     mapped = {*recipe.columns.values(), *recipe.needs().values()}
     return name in mapped or any(component.takes(name) for component in recipe.components)
-
-
-def check_names(names: Sequence[str], recipe: Recipe, also: Sequence[str]) -> None:
-    """Raise InputError if a table has columns already that a scored table adds.
-
-    names: the table's columns
-    also: the columns that are added besides those of the components, such as "total"
-    """
-    added = [*also, *(component.name for component in recipe.components)]
-    clash = [name for name in names if name in added or names.count(name) > 1]
-    if clash:
-        which = ", ".join(dict.fromkeys(clash))
-        raise InputError(
-            f"the input already has columns that the scored table adds: {which}; drop or rename "
-            "them in the input, or, if it is the name of a reward, rename that in the recipe"
-        )

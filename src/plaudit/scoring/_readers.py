@@ -241,7 +241,10 @@ def _text_lines(read: Read) -> Iterator[str]:
 
 def _csv_rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, Record]]:
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))
-    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    first = next(lines, "")
+    if delimiter == "," and "," not in first and ";" in first:
+        delimiter = ";"  # as Excel writes CSV in many countries
+    rows = csv.reader(chain([first] if first else [], lines), delimiter=delimiter, strict=True)
     header: list[str] | None = None
     while True:
         number = rows.line_num + 1

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from plaudit.scoring._columns import Column, array_of, python_rows
 from plaudit.scoring._errors import StoppedError
-from plaudit.scoring._plan import OTHER_VALUES, Plan
+from plaudit.scoring._plan import Plan
 from plaudit.scoring._records import (
     Block,
     Unread,
@@ -128,7 +128,7 @@ class _ParsedText:
             for place in misfits:
                 others.setdefault(place, {})[column.name] = values[place]
         if plan.other_values:
-            arrays[OTHER_VALUES] = self._other_values(rows, others)
+            arrays[plan.other_values] = self._other_values(rows, others)
         return pa.table(arrays)
 
     def _other_values(self, rows: Rows, others: dict[int, dict[str, Any]]) -> pa.Array:
@@ -176,7 +176,7 @@ class _ParsedArrow:
                 raise self._no_cast(column, values.type, error) from error
         if self._plan.other_values:
             told = {place: json.dumps(lost, default=str) for place, lost in others.items()}
-            arrays[OTHER_VALUES] = pa.array(map(told.get, range(len(rows))), pa.string())
+            arrays[self._plan.other_values] = pa.array(map(told.get, range(len(rows))), pa.string())
         return pa.table(arrays)
 
     def _no_cast(self, column: Column, found: pa.DataType, error: Exception) -> StoppedError:

@@ -14,18 +14,19 @@ from typing import Any, TextIO
 from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe, as_recipe
-from plaudit.scored_columns import valid_texts
+from plaudit.scored_columns import free_names, renamed_note, valid_texts
 from plaudit.scoring._chunks import Chunk, chunks_from
 from plaudit.scoring._errors import InputError, RejectedRowError, StoppedError, without_hints
 from plaudit.scoring._local import score_locally
-from plaudit.scoring._plan import SCORES, Head, Plan, check_names, is_read_by, plan_of
+from plaudit.scoring._plan import Head, Plan, is_read_by, plan_of
 from plaudit.scoring._records import Block
 from plaudit.scoring._rows import Rejected
 from plaudit.scoring._score_chunk import ScoredChunk, score_chunk
 from plaudit.scoring._score_table import FirstParts, check_numbers, with_columns
-from plaudit.scoring._summary import IN_PART, LATEX, Progress
+from plaudit.scoring._summary import IN_PART, LATEX, Progress, ReasonCounts, reason_lines
 from plaudit.scoring._tables import Table, table_of
 
+TEXTS = ("status", "extracted_answer", "why")  # what a table gets, besides numbers
 REJECTED = "rejected"  # the status of a row that cannot be scored
 HERE = 1024  # rows: for up to so many, starting workers takes longer than scoring
 NAME = "the table"
@@ -46,9 +47,13 @@ def score(
 ) -> Any:
     """Score the rows of a table, and return the same kind of table with the scores as columns.
 
-    It adds a column for each reward, and `total`, `status` and `why`. A row that cannot be scored
-    has the status "rejected", no values, and the reason as its `why`; a warning says how many there
-    are. Where a row holds a list of completions, each completion gets a row of its own.
+    It adds a column for each reward, and `total`, `status`, `extracted_answer` (what the first
+    reward that looks for an answer read as it) and `why`. Columns of the table stay as they are: if
+    it has a `total` already, the one that is added is `plaudit_total`, and a warning says so.
+
+    A row that cannot be scored has the status "rejected", no values, and the reason as its `why`; a
+    warning says how many there are. If a row holds a list of completions, each completion gets a
+    row of its own.
 
     table: a pandas or polars DataFrame, an Arrow table, a Hugging Face Dataset, a list of dicts or
         a dict of lists
@@ -78,7 +83,7 @@ def score(
     given = table_of(table)
     chosen = with_columns(as_recipe(recipe), columns)
     if not len(given):
-        return given.with_columns(_empty(chosen, given))
+        return _with_added(given, _empty(chosen, given))
     plan = _plan(given, chosen)
     _tell_guesses(plan)
     run = _Run(given, plan, workers, strict, progress)
@@ -102,12 +107,20 @@ def _empty(recipe: Recipe, given: Table) -> dict[str, list[Any]]:
     """The columns to add to a table without rows; if it has columns, they are checked."""
     if given.names:
         _check(recipe.with_guessed_columns(given.names)[0], given)
-    check_names(given.names, recipe, SCORES)
     return {name: [] for name in _added_names(recipe)}
 
 
 def _added_names(recipe: Recipe) -> list[str]:
-    return [*(component.name for component in recipe.components), *SCORES]
+    return [*(component.name for component in recipe.components), "total", *TEXTS]
+
+
+def _with_added(table: Table, added: Mapping[str, list[Any]]) -> Any:
+    """The table with the added columns; one whose name the table has already gets another."""
+    renamed = free_names(added, table.names)
+    if renamed:
+        warnings.warn(renamed_note(renamed), UserWarning, stacklevel=4)
+    columns = {renamed.get(name, name): values for name, values in added.items()}
+    return table.with_columns(columns, [renamed.get(name, name) for name in TEXTS])
 
 
 def _check(recipe: Recipe, given: Table) -> None:
@@ -128,10 +141,7 @@ def _plan(given: Table, recipe: Recipe) -> Plan:
     ]
     first = _block(given, names, 0, min(_HEAD, len(given)))
     head = Head(NAME, first.records_from(range(len(first))), names, None, False, "")
-    plan = plan_of([head], recipe, guessed=guessed, scores_only=True)
-    output = {column.source: column.name for column in plan.columns}
-    check_names([output.get(name, name) for name in given.names], recipe, SCORES)
-    return plan
+    return plan_of([head], recipe, guessed=guessed, scores_only=True)
 
 
 def _block(given: Table, names: Sequence[str], start: int, end: int) -> Block:
@@ -215,7 +225,7 @@ class _Run:
         """The table that the caller gets."""
         self._warn()
         row_ids, added = self._added()
-        return self._rows(row_ids).with_columns(added)
+        return _with_added(self._rows(row_ids), added)
 
     def _added(self) -> tuple[list[int], dict[str, list[Any]]]:
         """The ids of the rows, in order, and the columns that they get."""
@@ -249,10 +259,12 @@ class _Run:
 
     def _warn(self) -> None:
         if rejected := self._rejected():
-            first = rejected[0]
+            first, reasons = rejected[0], ReasonCounts()
+            reasons.add(one.reason for one in rejected)
+            told = f"In all, {'; '.join(reason_lines(reasons.most_common()))}"
             warnings.warn(
                 f"{len(rejected):,} of {sum(self._counts):,} rows cannot be scored; their status "
-                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}",
+                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}. {told}",
                 UserWarning,
                 stacklevel=4,
             )

@@ -12,7 +12,7 @@ from plaudit.recipes import BrokenRewardError, Recipe, RowScore, ScoredBatch
 from plaudit.scored_columns import parquet_of, scored_columns, text_array, valid_texts
 from plaudit.scoring._chunks import Chunk, first_row_ids
 from plaudit.scoring._errors import ROW_ERRORS, Failure, common_failure, reason_of
-from plaudit.scoring._plan import OTHER_VALUES, Plan
+from plaudit.scoring._plan import Plan
 from plaudit.scoring._records import start_of
 from plaudit.scoring._rows import ParsedBlock, Rejected, Rows, parse_block, rows_in
 
@@ -30,6 +30,7 @@ class ScoredChunk:
     statuses: how many rows have each status
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
+    zeros: for each component, how many rows that come to nothing have each status
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
     scores: the columns of scores, where the plan wants these alone
@@ -43,6 +44,7 @@ class ScoredChunk:
     statuses: dict[str, int]
     values: dict[str, tuple[int, float]]
     golds_in_part: int = 0
+    zeros: dict[str, dict[str, int]] = field(default_factory=dict)
     failure: Failure | None = None
     seconds: float = 0.0
     scores: dict[str, list[Any]] = field(default_factory=dict)
@@ -62,7 +64,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     part = b""
     if not plan.scores_only:
         table = _input_columns(parsed_blocks, found, plan)
-        part = parquet_of(table, _added_columns(found, batch))
+        part = parquet_of(table, _added_columns(found, batch, plan))
     return ScoredChunk(
         chunk.number,
         part,
@@ -71,6 +73,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         dict(sorted(Counter(batch.statuses).items())),
         _sums(batch),
         _golds_in_part(batch),
+        _zeros(batch),
         None if batch.totals else common_failure(list(errors.values())),
         time.monotonic() - start,
         _scores(found, batch) if plan.scores_only else {},
@@ -188,7 +191,7 @@ def _input_columns(
     parsed_blocks: Sequence[ParsedBlock], found: Sequence[Rows], plan: Plan
 ) -> pa.Table:
     fields = [(column.name, column.type) for column in plan.columns]
-    fields += [(OTHER_VALUES, pa.string())] if plan.other_values else []
+    fields += [(plan.other_values, pa.string())] if plan.other_values else []
     schema = pa.schema(fields)
     tables = [
         parsed_block.table(rows).cast(schema)
@@ -198,12 +201,13 @@ def _input_columns(
     return pa.concat_tables(tables or [schema.empty_table()]).combine_chunks()
 
 
-def _added_columns(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, pa.Array]:
-    return {
+def _added_columns(found: Sequence[Rows], batch: ScoredBatch, plan: Plan) -> dict[str, pa.Array]:
+    added = {
         "row_id": pa.array([one for rows in found for one in rows.row_ids], pa.int64()),
         "group_id": text_array([one for rows in found for one in rows.group_ids]),
         **scored_columns(batch.components, batch.totals, batch.statuses),
     }
+    return {plan.renamed.get(name, name): column for name, column in added.items()}
 
 
 def _scores(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, list[Any]]:
@@ -212,6 +216,7 @@ def _scores(found: Sequence[Rows], batch: ScoredBatch) -> dict[str, list[Any]]:
         "row_id": [one for rows in found for one in rows.row_ids],
         **_values(batch),
         "status": list(batch.statuses),
+        "extracted_answer": valid_texts(batch.answers),
         "why": valid_texts([row.why for row in batch.rows]),
     }
 
@@ -224,6 +229,20 @@ def _values(batch: ScoredBatch) -> dict[str, list[float | None]]:
 def _sums(batch: ScoredBatch) -> dict[str, tuple[int, float]]:
     numbers = {name: [v for v in own if v is not None] for name, own in _values(batch).items()}
     return {name: (len(values), sum(values, 0.0)) for name, values in numbers.items()}
+
+
+def _zeros(batch: ScoredBatch) -> dict[str, dict[str, int]]:
+    """Why rows got 0 in all: the statuses of the components that gave them 0."""
+    nothing = [total == 0 for total in batch.totals]
+    found = {
+        name: Counter(
+            str(one.status)
+            for one, is_zero in zip(scores, nothing, strict=True)
+            if is_zero and one.value == 0 and one.status != "scored"
+        )
+        for name, scores in batch.components.items()
+    }
+    return {name: dict(counts) for name, counts in found.items() if counts}
 
 
 def _golds_in_part(batch: ScoredBatch) -> int:

@@ -4,15 +4,18 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from difflib import get_close_matches
 from numbers import Integral
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
 
 import plaudit
+from plaudit.column_names import GOLD, first_of
 from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe, as_recipe
+from plaudit.scored_columns import renamed_note
 from plaudit.scoring._chunks import SIZES, Chunk, chunks_of
 from plaudit.scoring._errors import (
     RESUME_HINT,
@@ -120,6 +123,18 @@ def _tell_guesses(plan: Plan, out: TextIO | None) -> None:
         is_text = argument == "completions"
         option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
         print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
+    if out is not None and (other := _other_gold(plan)):
+        hint = f"for {other}, say --column solution={other}"
+        print(f"plaudit: solution: column solution ({hint})", file=out)
+    if out is not None and plan.renamed:
+        print(f"plaudit: {renamed_note(plan.renamed)}", file=out)
+
+
+def _other_gold(plan: Plan) -> str | None:
+    """A column that may hold the golds as well as `solution`, if that is read by its name alone."""
+    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
+    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
+    return None if is_named else first_of(GOLD, names)
 
 
 @contextmanager
@@ -183,7 +198,11 @@ def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:
         needs = recipe.needs()
-        turned = [f"--column {c}={a}" for a, c in columns.items() if a not in needs and c in needs]
+        turned = [
+            f"--column {c}={a}"
+            for a, c in columns.items()
+            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
+        ]
         hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
         raise InputError(f"{error}{hint}") from error
 
@@ -206,6 +225,7 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
         "completions": plan.completions,
         "completion_column": plan.completion_column,
         "group": plan.group,
+        "renamed": plan.renamed,
         "columns": [{"name": column.name, "type": column.kind()} for column in plan.columns],
         "part_sizes": SIZES,
         "limits": plan.limits,

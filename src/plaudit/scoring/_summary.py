@@ -1,9 +1,11 @@
 """The counts of parts in; a progress bar during a run, and its summary at the end, out."""
 
+import re
 import time
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -12,6 +14,8 @@ from plaudit.scores import STATUSES, TOLD
 
 IN_PART = "a gold that was read only in part: write golds as $…$,"
 LATEX = 'or put golds = "latex" into the recipe'
+_REASONS = 3  # that are shown
+_DETAILS = re.compile(r"\d+|(?<=, got ).*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +32,23 @@ class ScoreSummary:
     golds_in_part: how many rows have a gold that was read only in part
     was_finished: whether the run had finished before this call, which then scored nothing
     rows_before: how many of the rows earlier calls had scored, if this call resumed a run
+    reasons: why rows were rejected, and how many for each reason
+    zeros: for each component, how many rows have each status, of those whose total is 0 and whose
+        value of the component is 0
 
     >>> summary = ScoreSummary(
     ...     Path("scored"), 1200, 3, 2, {"timeout": 10, "no_answer": 390, "scored": 800},
     ...     {"accuracy_reward": (1188, 0.25), "total": (1188, 0.25)}, 2.0, golds_in_part=58,
+    ...     reasons={"the row has no column solution": 3},
+    ...     zeros={"accuracy_reward": {"different": 501, "no_answer": 390}},
     ... )
     >>> print(summary)
     scored: 1,200 rows in 2 parts; 3 rows rejected, see scored/_rejected.jsonl
+      rejected         3 rows: the row has no column solution
       accuracy_reward  mean 0.250, 12 rows without a value
       total            mean 0.250, 12 rows without a value
       status           scored 800, no_answer 390, timeout 10
+      total 0          accuracy_reward: different 501, no_answer 390
       golds            58 rows have a gold that was read only in part: write golds as $…$,
                        or put golds = "latex" into the recipe
     """
@@ -52,15 +63,23 @@ class ScoreSummary:
     golds_in_part: int = 0
     was_finished: bool = False
     rows_before: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    zeros: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        wide = max(len(name) for name in [*self.values, "status"])
+        labels = {"status": True, "rejected": self.reasons, "total 0": self.zeros}
+        names = [*self.values, *(label for label, is_shown in labels.items() if is_shown)]
+        wide = max(map(len, names))
         lines = [self._first_line()]
+        for label, line in zip_longest(["rejected"], reason_lines(self.reasons), fillvalue=""):
+            lines += [f"  {label:<{wide}}  {line}"] if line else []
         for name, (count, mean) in self.values.items():
             lines.append(f"  {name:<{wide}}  {self._value(count, mean)}")
         counts = {name: self.statuses[name] for name in reversed(STATUSES) if name in self.statuses}
-        statuses = ", ".join(f"{status} {count:,}" for status, count in counts.items())
-        lines.append(f"  {'status':<{wide}}  {statuses or 'none'}")
+        lines.append(f"  {'status':<{wide}}  {_counts(counts) or 'none'}")
+        if self.zeros:
+            zeros = "; ".join(f"{name}: {_counts(counts)}" for name, counts in self.zeros.items())
+            lines.append(f"  {'total 0':<{wide}}  {zeros}")
         if self.golds_in_part:
             have = "has" if self.golds_in_part == 1 else "have"
             lines.append(f"  {'golds':<{wide}}  {_rows(self.golds_in_part)} {have} {IN_PART}")
@@ -71,8 +90,8 @@ class ScoreSummary:
         """The summary in a notebook."""
         head = ["", "mean", "rows with a value"]
         lines = [(name, mean, f"{count:,}") for name, (count, mean) in self.values.items()]
-        statuses = ", ".join(f"{status} {count:,}" for status, count in self.statuses.items())
-        return html_table(self._first_line(), head, lines, f"status: {statuses or 'none'}")
+        told = [f"status: {_counts(self.statuses) or 'none'}", *reason_lines(self.reasons)]
+        return html_table(self._first_line(), head, lines, "; ".join(told))
 
     def _first_line(self) -> str:
         parts = f"{self.parts:,} part{'' if self.parts == 1 else 's'}"
@@ -85,6 +104,46 @@ class ScoreSummary:
         said = "no values" if mean is None else f"mean {mean:.3f}"
         missing = self.rows - count
         return f"{said}, {_rows(missing)} without a value" if missing else said
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())
+
+
+class ReasonCounts:
+    """Counts why rows were rejected.
+
+    Reasons that differ only in numbers and in what was found in the row count as the first of them.
+
+    >>> counts = ReasonCounts()
+    >>> counts.add(["solution 0 must be text, got 1", "no row", "solution 4 must be text, got 2"])
+    >>> counts.most_common()
+    {'solution 0 must be text, got 1': 2, 'no row': 1}
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[str, str] = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, reasons: Iterable[str]) -> None:
+        """Count the reasons of some rows."""
+        for reason in reasons:
+            self._counts[self._first.setdefault(_DETAILS.sub("", reason), reason)] += 1
+
+    def most_common(self) -> dict[str, int]:
+        """How many rows each reason holds for, the most common first."""
+        return dict(self._counts.most_common())
+
+
+def reason_lines(reasons: Mapping[str, int]) -> list[str]:
+    """The most common reasons why rows were rejected, with their counts.
+
+    >>> reason_lines({"the row has no column solution": 497})
+    ['497 rows: the row has no column solution']
+    """
+    shown = [f"{_rows(count)}: {reason}" for reason, count in list(reasons.items())[:_REASONS]]
+    more = sum(list(reasons.values())[_REASONS:])
+    return [*shown, f"{_rows(more)}: other reasons"] if more else shown
 
 
 def _rows(count: int) -> str:
@@ -208,6 +267,8 @@ class RunCounts:
         self._rows = self._rejected = self._golds_in_part = 0
         self._statuses: Counter[str] = Counter()
         self._values: dict[str, tuple[int, float]] = {}
+        self._reasons = ReasonCounts()
+        self._zeros: dict[str, Counter[str]] = {}
 
     def add(self, counts: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Add the counts of a part, and return its rejected rows."""
@@ -216,6 +277,9 @@ class RunCounts:
         self._rejected += len(rejected)
         self._golds_in_part += counts["golds_in_part"]
         self._statuses.update(counts["statuses"])
+        self._reasons.add(row["reason"] for row in rejected)
+        for name, statuses in counts["zeros"].items():
+            self._zeros.setdefault(name, Counter()).update(statuses)
         for name, (count, total) in counts["values"].items():
             so_far = self._values.get(name, (0, 0.0))
             self._values[name] = so_far[0] + count, so_far[1] + total
@@ -232,4 +296,6 @@ class RunCounts:
             "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
             "values": means,
             "golds_in_part": self._golds_in_part,
+            "reasons": self._reasons.most_common(),
+            "zeros": {name: dict(own.most_common()) for name, own in self._zeros.items()},
         }

@@ -7,7 +7,7 @@ pandas, polars and datasets are not imported here: a caller who passes their tab
 """
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -24,7 +24,9 @@ KINDS = (
 )
 
 
-TEXTS = ("status", "why")  # of the columns that are added; the others are numbers
+# What reads a file, by its suffix, if it is not called read_csv for .csv, and so on.
+_READERS = {"jsonl": "read_json", "ndjson": "read_json", "tsv": "read_table", "xlsx": "read_excel"}
+_READERS |= {"arrow": "read_feather"}
 Added = Mapping[str, list[Any]]
 # What replaces a column: its new name, and a value for each row.
 Replaced = Mapping[str, tuple[str, list[Any]]]
@@ -50,8 +52,11 @@ class Table(Protocol):
         """The rows at these places; `columns` replaces some: old name -> new name and values."""
         ...
 
-    def with_columns(self, added: Added) -> Any:
-        """The table that the caller gets: the same kind, with more columns."""
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
+        """The table that the caller gets: the same kind, with more columns.
+
+        texts: the names of those that hold text; the others hold numbers
+        """
         ...
 
 
@@ -82,10 +87,12 @@ def _instead(given: Any) -> str:
     """The error for something that is not a table: what to pass instead."""
     if isinstance(given, str | Path):
         name = repr(str(given))
+        suffix = Path(given).suffix.removeprefix(".").lower()
+        reader = _READERS.get(suffix, f"read_{suffix}") if suffix else "read_json"
+        more = ", lines=True" if suffix in ("jsonl", "ndjson", "") else ""
         return (
             f"{name} is the name of a file: score it with plaudit.scoring.score_table({name}, "
-            f"recipe, 'scored'), or read it first, such as with pandas.read_json({name}, "
-            "lines=True)"
+            f"recipe, 'scored'), or read it first, such as with pandas.{reader}({name}{more})"
         )
     kind = type(given).__name__
     if kind == "LazyFrame":
@@ -123,10 +130,10 @@ class _Pandas:
             table[old] = sys.modules["pandas"].Series(values, index=table.index, dtype=object)
         return _Pandas(table.rename(columns={old: new for old, (new, _) in columns.items()}))
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         from numpy import array
 
-        numbers = {n: array(values, float) for n, values in added.items() if n not in TEXTS}
+        numbers = {n: array(values, float) for n, values in added.items() if n not in texts}
         return self._table.assign(**{**added, **numbers})
 
 
@@ -148,11 +155,11 @@ class _Polars:
         table = table.with_columns([series(old, v) for old, (_, v) in columns.items()])
         return _Polars(table.rename({old: new for old, (new, _) in columns.items()}))
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         polars = sys.modules["polars"]
         return self._table.with_columns(
             [
-                polars.Series(n, values, polars.String if n in TEXTS else polars.Float64)
+                polars.Series(n, values, polars.String if n in texts else polars.Float64)
                 for n, values in added.items()
             ]
         )
@@ -177,10 +184,10 @@ class _Arrow:
             table = table.set_column(table.column_names.index(old), new, pa.array(values))
         return _Arrow(table)
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         table = self._table
         for name, values in added.items():
-            kind = pa.string() if name in TEXTS else pa.float64()
+            kind = pa.string() if name in texts else pa.float64()
             table = table.append_column(name, pa.array(values, kind))
         return table
 
@@ -206,10 +213,10 @@ class _Dataset:
         table = self._table.select(list(places)).remove_columns(list(columns))
         return _Dataset(_Dataset(table)._joined(pa.table(dict(columns.values()))))
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         rows = pa.nulls(len(self), pa.null())
         empty = _Arrow(pa.table({"": rows}))
-        return self._joined(empty.with_columns(added).drop_columns([""]))
+        return self._joined(empty.with_columns(added, texts).drop_columns([""]))
 
     def _joined(self, more: pa.Table) -> Any:
         """The dataset with the columns of an Arrow table, in the format that it has."""
@@ -248,7 +255,7 @@ class _Dicts:
             ]
         return _Dicts(rows)
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         more = zip(*added.values(), strict=True)
         return [
             {**row, **dict(zip(added, values, strict=True))}
@@ -277,7 +284,7 @@ class _Lists:
         }
         return _Lists(dict((kept | dict(columns)).values()))
 
-    def with_columns(self, added: Added) -> Any:
+    def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         return {**self._columns, **added}
 
 

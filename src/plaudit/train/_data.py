@@ -5,8 +5,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from plaudit.column_names import PROMPT, first_of
 from plaudit.prompts import canoe_rows, vlm_r1_rows
-from plaudit.recipes import guess
 from plaudit.train._run_file import Run
 
 _IMAGES = ("image", "images")
@@ -54,14 +54,13 @@ def _made(table: Any, prompts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _checked(dataset: Any, run: Run) -> Any:
-    if "prompt" in dataset.column_names:
-        return dataset
-    meant = guess("problem", dataset.column_names)
-    hint = f'rename "{meant}"' if meant else "add it"
+    meant = first_of(PROMPT, dataset.column_names)
+    if meant is not None:
+        return dataset if meant == "prompt" else dataset.add_column("prompt", list(dataset[meant]))
     shown = ", ".join(f'"{name}"' for name in dataset.column_names)
     raise ValueError(
         f'{run.data} has no column "prompt", with the text or the messages that the model is '
-        f"asked: {hint}, or say how to make it under [prompts]. The columns are {shown}"
+        f"asked: add it, or say how to make it under [prompts]. The columns are {shown}"
     )
 
 

@@ -18,7 +18,7 @@ TEMPLATES = {
     "vlm-r1-free": ("image_folder", "accu_reward_method"),
 }
 _TEXTS = ("model", "data", "recipe", "output")
-_TABLES = ("prompts", "trainer")
+_TABLES = ("columns", "prompts", "trainer")
 _KEYS = (*_TEXTS, "algorithm", *_TABLES)
 # What may differ when a run is continued: how long it trains, and what it logs and saves.
 _FREE = ("max_steps", "num_train_epochs", "logging_steps", "save_steps", "save_total_limit")
@@ -33,8 +33,10 @@ class Run:
     recipe: a preset's name, or the path of a TOML file
     output: the folder of the checkpoints, of the final model and of the record
     algorithm: "grpo" or "rloo"
+    columns: which column an argument of the rewards is read from, such as {"solution": "answer"};
+        default: the recipe's choice, else the column of that name, else a guess, which is printed
     prompts: how prompts are made of the table's rows, such as {"template": "canoe"}; default: the
-        table has a column `prompt`
+        table has a column `prompt`, or another that `plaudit.column_names` lists
     trainer: arguments of TRL's `GRPOConfig` or `RLOOConfig`, such as {"max_steps": 500}; default:
         TRL's own, but a log line for each step and a checkpoint every 50
 
@@ -47,6 +49,7 @@ class Run:
     recipe: str
     output: Path
     algorithm: str = "grpo"
+    columns: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, Any] = field(default_factory=dict)
     trainer: Mapping[str, Any] = field(default_factory=dict)
 
@@ -60,7 +63,8 @@ class Run:
         trainer = {name: self.trainer[name] for name in sorted(self.trainer) if name not in _FREE}
         parts = {"model": self.model, "data": self.data, "recipe": self.recipe}
         parts["algorithm"] = self.algorithm
-        return {**parts, "prompts": dict(self.prompts), "trainer": trainer}
+        tables = {"columns": dict(self.columns), "prompts": dict(self.prompts)}
+        return {**parts, **tables, "trainer": trainer}
 
 
 def read_run(path: str | PathLike[str]) -> Run:
@@ -107,6 +111,7 @@ def _run(table: Mapping[str, Any], folder: Path) -> Run:
         recipe=recipe if recipe in presets() else str(folder / recipe),
         output=folder / table["output"],
         algorithm=algorithm,
+        columns=table.get("columns", {}),
         prompts=prompts,
         trainer=table.get("trainer", {}),
     )

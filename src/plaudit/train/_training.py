@@ -1,5 +1,6 @@
 """A run in; the trained model out, in the run's folder."""
 
+import sys
 from dataclasses import fields
 from difflib import get_close_matches
 from importlib import import_module
@@ -34,14 +35,19 @@ def train(run: Run, overwrite: bool = False) -> Path:
     ... # doctest: +SKIP
     PosixPath('runs/1/model')
     """
-    recipe = load(run.recipe)
+    recipe = load(run.recipe, columns=run.columns)
     trl = import_module("trl")
     config_name, trainer_name = _CLASSES[run.algorithm]
     arguments = _arguments(run, recipe, getattr(trl, config_name))
     dataset = dataset_of(run)
     is_dual = LONG_ANSWER in recipe.needs().values() and LONG_ANSWER not in dataset.column_names
     made = [LONG_ANSWER] if is_dual else []
-    recipe.check([*dataset.column_names, *_GIVEN_BY_TRL, *made])
+    names = [*dataset.column_names, *_GIVEN_BY_TRL, *made]
+    recipe, guessed = recipe.with_guessed_columns(names)
+    for argument, column in guessed.items():
+        hint = f'for another, write {argument} = "COLUMN" under [columns]'
+        print(f"plaudit: {argument}: column {column} ({hint})", file=sys.stderr)
+    recipe.check(names)
     with arguments.main_process_first(local=False):
         start = prepare(run, overwrite and arguments.process_index == 0)
     recorded = plaudit.record(recipe, run.output / "record")

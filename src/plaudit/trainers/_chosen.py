@@ -12,7 +12,7 @@ from plaudit.judge import warm_up
 from plaudit.recipes import Recipe, load, presets
 from plaudit.recording import recorded
 
-VARIABLE = "PLAUDIT_RECIPE"
+VARIABLE, COLUMNS = "PLAUDIT_RECIPE", "PLAUDIT_COLUMNS"
 AnyRecipe = Recipe | str | PathLike[str] | None
 
 
@@ -24,7 +24,9 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
     is recorded if PLAUDIT_RECORD names a folder.
 
     recipe: a Recipe, the name of a preset such as "trl-math", or the path of a TOML file, which a
-        process reads only once; default: the recipe that PLAUDIT_RECIPE names
+        process reads only once; default: the recipe that PLAUDIT_RECIPE names. For a name or a
+        path, PLAUDIT_COLUMNS says which columns its rewards read, such as "solution=answer", with
+        commas between several
 
     >>> chosen("trl-math").name
     'trl-math'
@@ -43,7 +45,7 @@ def chosen(recipe: AnyRecipe = None) -> Recipe:
             f"or set the environment variable {VARIABLE} wherever rewards are computed; "
             f"to a TOML file, or to one of {', '.join(presets())}"
         )
-    loaded = _loaded(os.fspath(name))
+    loaded = _loaded(os.fspath(name), os.environ.get(COLUMNS, ""))
     _warm_up_once(os.getpid())
     return recorded(loaded)
 
@@ -67,5 +69,8 @@ def _warm_up_once(process: int) -> None:
 
 
 @cache
-def _loaded(name: str) -> Recipe:
-    return load(name)
+def _loaded(name: str, columns: str) -> Recipe:
+    pairs = [pair.strip().partition("=") for pair in columns.split(",") if pair.strip()]
+    if not all(argument and column for argument, _, column in pairs):
+        raise ValueError(f"{COLUMNS} must be like solution=answer,problem=question, got {columns}")
+    return load(name, columns={argument: column for argument, _, column in pairs})

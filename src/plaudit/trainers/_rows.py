@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from plaudit.column_names import GOLD
 from plaudit.columns import kind_of
 from plaudit.declarations import HOOKS
-from plaudit.golds import GOLD_KEYS, Gold, gold_of
+from plaudit.golds import Gold, gold_of
 from plaudit.recipes import Recipe, RowScore
 from plaudit.scores import TOLD
 
@@ -178,12 +179,12 @@ def golds_of(labels: Sequence[Any]) -> list[Gold]:
 
 
 def gold_in(fields: Mapping[str, Any], row: int = 0) -> Gold:
-    """The gold among the fields of a dataset's row: that of the first of GOLD_KEYS that it has.
+    """The gold among the fields of a dataset's row: that of the first synonym that it has.
 
     >>> gold_in({"question": "2 + 2?", "answer": "4"}), gold_in({"question": "2 + 2?"})
     ('4', None)
     """
-    return gold_of({key: fields[key] for key in GOLD_KEYS if key in fields} or None, row)
+    return gold_of(next((fields[name] for name in GOLD if fields.get(name) is not None), None), row)
 
 
 def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
