@@ -40,7 +40,7 @@ $(READY): pyproject.toml
 ready: $(READY)
 
 # The paths of images are relative to the rollouts, so each is scored from their folder.
-RECIPES := trl-math canoe vlm-r1-rec
+RECIPES := math canoe vlm-r1-rec
 demo: $(READY)
 	@$(BIN)/python examples/demo/run.py
 	@cd examples/demo && for recipe in $(RECIPES); do echo && \
