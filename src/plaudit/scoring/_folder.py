@@ -27,6 +27,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from plaudit.recording import recover
 from plaudit.scoring._chunks import Chunk
 from plaudit.scoring._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.scoring._plan import Plan
@@ -364,6 +365,8 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     components = run.get("components")
     if not isinstance(components, list) or not components:
         raise InputError(f"{path / '_run.json'} has no list of components")
+    if run.get("recorded"):
+        recover(path)
     parts = tuple(sorted(path.glob("part-*.parquet")))
     return ScoredFolder(path, parts, tuple(map(str, components)), run)
 
