@@ -144,9 +144,11 @@
       title: name,
       lines: each((curves) => curves.values[name] && { ...curves.values[name], y: curves.values[name].mean }),
     });
-    const shares = (of) => [...new Set(runs.flatMap((run) => Object.keys(run.curves[of])))].flatMap((name, place) =>
-      each((curves) => curves[of][name] && { y: curves[of][name] }, name, place),
-    );
+    const shares = (of) => {
+      const kinds = [...new Set(runs.flatMap((run) => Object.keys(run.curves[of])))];
+      const line = (kind) => (curves) => curves[of][kind] && { y: curves[of][kind] };
+      return kinds.flatMap((kind, place) => each(line(kind), kind, kinds.length > 1 ? place : null));
+    };
     return [
       ...names.map(own),
       { key: "right", title: "right", percent: true, lines: shares("right") },
