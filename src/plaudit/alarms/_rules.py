@@ -64,7 +64,11 @@ def alarms_of(steps: Sequence[Step]) -> list[Alarm]:
 
 
 class AlarmLog:
-    """The alarms of a run that goes on: steps that are past are looked at once."""
+    """The alarms of a run that goes on: steps that are past are looked at once.
+
+    >>> AlarmLog().update([], 0)
+    []
+    """
 
     def __init__(self) -> None:
         self._settled: dict[tuple[str, str], Alarm] = {}

@@ -11,7 +11,11 @@ _SAME = 1e-9  # totals of a group that differ by no more are the same
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Values: how many, their sum and that of their squares, the least and the most."""
+    """Values: how many, their sum and that of their squares, the least and the most.
+
+    >>> Spread(rows=4, total=2.0, squares=2.0, least=0.0, most=1.0).mean
+    0.5
+    """
 
     rows: int
     total: float
