@@ -29,6 +29,7 @@ GOLD = (
 )
 CHOICES = ("choices", "options")
 IMAGE = ("image_path", "image", "images", "image_paths", "image_file")
+GROUP = ("uid", "prompt_id", "group_index")  # of verl, ms-swift and slime: what they drew together
 STEP = ("step", "global_step", "global_steps", "training_step", "rollout_id")
 TOKENS = (
     *("completion_ids", "token_ids", "response_ids", "output_ids", "output_token_ids", "tokens"),

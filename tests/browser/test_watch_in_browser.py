@@ -9,16 +9,26 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 
+import plaudit
+from plaudit.recording import finish
 from plaudit.watch import watching
 
 from conftest import wait_until  # isort: skip
 
 MADE = Path(__file__).parents[1] / "watch"
 sys.path.insert(0, str(MADE))
-from made_runs import healthy, make  # noqa: E402
+from made_runs import (  # noqa: E402
+    Trainer,
+    accuracy_reward,
+    batch,
+    healthy,
+    make,
+    think_format_reward,
+)
 
 HOSTILE = "</script><img src=x onerror='window.broken = 1'>"
 
@@ -43,8 +53,21 @@ def finished(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def address(finished, tmp_path_factory):
-    """A page of that run, and of one that goes on for as long as the tests do."""
+def with_images(tmp_path_factory):
+    """A run whose prompts have images."""
+    folder = tmp_path_factory.mktemp("runs") / "run-c"
+    functions = plaudit.record([accuracy_reward, think_format_reward], folder)
+    pictures = [Image.new("RGB", (300, 200), (60 * n, 90, 20)) for n in range(2) for _ in range(8)]
+    for step in (1, 2):
+        given = batch(step, healthy(step), prompts=2)
+        Trainer().score(functions, step, **given, image=pictures)
+    finish(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def address(finished, with_images, tmp_path_factory):
+    """A page of these runs, and of one that goes on for as long as the tests do."""
     folder = tmp_path_factory.mktemp("runs") / "run-b"
     path = os.pathsep.join(filter(None, sys.path))
     child = subprocess.Popen(
@@ -53,7 +76,7 @@ def address(finished, tmp_path_factory):
     )
     try:
         wait_until(lambda: next(folder.glob("part-*.parquet"), None), seconds=60)
-        with watching(finished, folder) as url:
+        with watching(finished, folder, with_images) as url:
             yield url
     finally:
         child.kill()
@@ -92,9 +115,11 @@ def test_the_page_follows_a_run_beside_one_that_is_over(browser, tmp_path):
     assert "run-b" in text(browser, "#about") and "live" in text(browser, "#about")
     titles = [title.text for title in all_of(browser, "#charts h3")]
     assert titles[:3] == ["total", "accuracy_reward", "think_format_reward"]
-    assert {"groups without signal", "length in tokens", "seconds of rewards per step"} < {*titles}
+    assert {"right", "groups without signal", "length in tokens"} < {*titles}
     drawn = "return document.querySelectorAll('[data-curve=\"value total\"] .line').length"
-    wait_until(lambda: browser.execute_script(drawn) == 2)
+    wait_until(lambda: browser.execute_script(drawn) == 3)
+    names = [one.text.split()[0] for one in all_of(browser, "#headline div:first-child .of-run")]
+    assert names[1:] == ["run-b", "run-c"], "every figure says whose it is"
     at = "return document.querySelector('[data-curve=\"length\"] figcaption').textContent"
     before = browser.execute_script(at)
     wait_until(lambda: browser.execute_script(at) != before)  # the run has gone on
@@ -132,14 +157,32 @@ def test_the_rows_of_a_step_and_a_prompt_through_time(browser):
     wait_until(lambda: "rows of step 13" in text(browser, "#found"))
     Select(all_of(browser, "#order")[0]).select_by_value("worst")
     wait_until(lambda: not all_of(browser, "#list article"))
-    totals = [row.text for row in all_of(browser, "#list summary b")]
+    totals = [row.text.lstrip("✓✗") for row in all_of(browser, "#list summary b")]
     assert totals == sorted(totals)
     Select(all_of(browser, "#order")[0]).select_by_value("")
     wait_until(lambda: all_of(browser, "#list article"))
     click(browser, "#list .through-time")
     wait_until(lambda: all_of(browser, "#history[open] .sides h3"))
-    assert len(all_of(browser, "#history .sides h3")) == 2
+    assert len(all_of(browser, "#history .sides h3")) == 3
     assert all_of(browser, "#history .curve path.line, #history .curve circle")
     click(browser, "#close")
     click(browser, "#latest")
-    wait_until(lambda: "rows of step 29, the latest" in text(browser, "#found"))
+    wait_until(lambda: "rows of step 30, the latest" in text(browser, "#found"))
+
+
+def test_the_address_keeps_what_is_shown(browser, address):
+    browser.get(f"{address}?run=2&step=1&order=worst&status=scored")
+    wait_until(lambda: all_of(browser, "#found") and "of step 1" in text(browser, "#found"))
+    assert [
+        Select(all_of(browser, f"#{name}")[0]).first_selected_option.get_attribute("value")
+        for name in ("run", "order", "status")
+    ] == ["2", "worst", "scored"]
+    click(browser, "#after")
+    wait_until(lambda: "of step 2" in text(browser, "#found"))
+    assert browser.current_url.endswith("?run=2&step=2&order=worst&status=scored")
+    Select(all_of(browser, "#order")[0]).select_by_value("")
+    wait_until(lambda: len(all_of(browser, "#list article img.thumbnail")) == 2)
+    widths = [image.get_property("naturalWidth") for image in all_of(browser, "#list img")]
+    assert widths == [160, 160]
+    assert {mark.text for mark in all_of(browser, "#list .mark")} <= {"✓", "✗"}
+    assert all_of(browser, "#list .mark")

@@ -12,6 +12,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+from plaudit.recording import open_recorded
+from plaudit.scoring import open_scored
+
 HERE = Path(__file__).parent
 
 
@@ -145,3 +148,35 @@ def test_a_rank_that_begins_anew_after_another_has_done_so_goes_on_recording(tmp
         rank.communicate(timeout=120)
     wanted = [f"rank {rank} step {step}" for rank in (0, 1) for step in (0, 1, 2)]
     assert recorded(tmp_path) == Counter(wanted)
+
+
+@pytest.mark.parametrize("reader", ["watch", "report"])
+def test_what_is_left_when_a_process_is_killed_with_its_writer_is_read(tmp_path, reader):
+    """As Ray does when it shuts down: nobody is left who would finish the record."""
+    code = (
+        "import sys, plaudit\n"
+        "def one(completions, **kwargs): return [1.0] * len(completions)\n"
+        "function = plaudit.record(one, sys.argv[1])\n"
+        "for step in range(3): function([f'step {step}'] * 4, step=step)\n"
+        "print(function.recording.recorder._writer._child.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", code, tmp_path],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    os.kill(int(child.stdout.readline()), signal.SIGKILL)
+    child.kill()
+    child.communicate()
+    assert next(tmp_path.glob(".record/spool/*/part-*"), None), "something is left"
+    if reader == "watch":
+        run = open_recorded(tmp_path)
+        run.refresh()
+        assert [step.rows for step in run.steps] == [4, 4, 4]
+    else:
+        counts = [len(rows) for _, rows in open_scored(tmp_path).batches(["step"])]
+        assert sum(counts) == 12
+    assert recorded(tmp_path) == {f"step {step}": 4 for step in range(3)}
+    assert next(tmp_path.glob(".record/spool/*/part-*"), None) is None

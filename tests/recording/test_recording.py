@@ -40,7 +40,8 @@ def rows(folder, *columns):
 
 
 def at(step):
-    return {**BATCH, "trainer_state": SimpleNamespace(global_step=step)}
+    """A batch that TRL logs with a step: while it is scored, that step is not done yet."""
+    return {**BATCH, "trainer_state": SimpleNamespace(global_step=step - 1)}
 
 
 def test_a_recipe_gives_what_it_gave_and_is_recorded(tmp_path):
@@ -60,7 +61,7 @@ def test_functions_that_are_called_one_by_one_are_rows_with_every_component(tmp_
     functions = plaudit.record(REASONING, tmp_path).reward_funcs()
     plain = REASONING.reward_funcs()
     assert [f.__name__ for f in functions] == [f.__name__ for f in plain]
-    for step in range(3):
+    for step in range(1, 4):
         assert [f(**at(step)) for f in functions] == [f(**BATCH) for f in plain]
     found = rows(tmp_path, "row_id", "step", "total", *(f.__name__ for f in plain))
     assert [row["total"] for row in found] == TOTALS * 3
@@ -70,7 +71,7 @@ def test_functions_that_are_called_one_by_one_are_rows_with_every_component(tmp_
 def test_functions_on_an_event_loop_are_recorded_together(tmp_path):
     async def called():
         functions = plaudit.record(REASONING, tmp_path).reward_funcs(asynchronous=True)
-        return await asyncio.gather(*(f(**at(s)) for s in range(4) for f in functions))
+        return await asyncio.gather(*(f(**at(s)) for s in range(1, 5) for f in functions))
 
     given = asyncio.run(called())
     assert given[:2] == [f(**BATCH) for f in REASONING.reward_funcs()]
@@ -105,7 +106,7 @@ def test_plain_functions_are_recorded_with_their_weights(tmp_path):
 def two_runs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("runs")
     for run in ("a", "b"):
-        for step in range(3):
+        for step in range(1, 4):
             plaudit.record(REASONING, folder / run)(**at(step))
         finish(folder / run)
     return folder / "a", folder / "b"
@@ -144,7 +145,7 @@ def test_rows_of_several_steps_in_one_batch(tmp_path):
 def test_a_reward_that_the_trainer_does_not_call_is_left_out(tmp_path, monkeypatch):
     monkeypatch.setattr("plaudit.recording._functions._WAIT", -1.0)
     accuracy, form = plaudit.record(REASONING, tmp_path).reward_funcs()
-    form(**at(0))
+    form(**at(1))
     [*_, last] = rows(tmp_path, "total", accuracy.__name__, "explanation")
     assert (last["total"], last[accuracy.__name__]) == (0.0, None)
     assert last["explanation"][0]["why"] == "The trainer did not call this reward."
@@ -170,13 +171,14 @@ def test_messages_and_images_and_long_lists(tmp_path):
         "completions": [said],
         "solution": [4],
         "image": [Image.new("RGB", (2, 2))],
+        "images": [[Image.new("RGB", (2, 2))]],
         "logprobs": [[0.5] * 100],
         "box": [[1, 2, 3, 4]],
     }
     plaudit.record(load("trl-math"), tmp_path)(**batch)
     finish(tmp_path)
     names = open_scored(tmp_path).columns()
-    assert "image" not in names
+    assert "image" not in names and "images" not in names
     assert "logprobs" not in names
     [row] = rows(tmp_path, "prompt", "completion", "box", "solution")
     assert json.loads(row["completion"]) == said
@@ -188,7 +190,7 @@ def test_recorded_functions_can_be_pickled(tmp_path):
     functions = plaudit.record(REASONING, tmp_path).reward_funcs()
     again = pickle.loads(pickle.dumps(functions))
     for function in again:
-        function(**at(0))
+        function(**at(1))
     assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
 
 
@@ -219,18 +221,18 @@ def test_every_adapter_records_where_the_environment_says(tmp_path, monkeypatch)
 def test_the_functions_of_any_recipe_record_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
     for function in load("trl-reasoning").reward_funcs():
-        function(**at(0))
+        function(**at(1))
     assert [row["total"] for row in rows(tmp_path, "total")] == TOTALS
 
 
 def test_a_step_that_goes_back_replaces_what_came_after_it(tmp_path):
     recipe = plaudit.record(REASONING, tmp_path)
-    for step in (0, 1, 2, 3):
+    for step in (1, 2, 3, 4):
         recipe(**at(step))
     finish(tmp_path)
-    with pytest.warns(RuntimeWarning, match="goes on from step 2: 2 parts were moved"):
-        recipe(**at(2))
-    assert [row["step"] for row in rows(tmp_path, "step")] == [0] * 4 + [1] * 4 + [2] * 4
+    with pytest.warns(RuntimeWarning, match="goes on from step 3: 2 parts were moved"):
+        recipe(**at(3))
+    assert [row["step"] for row in rows(tmp_path, "step")] == [1] * 4 + [2] * 4 + [3] * 4
 
 
 @pytest.mark.long
@@ -247,15 +249,15 @@ def test_batches_that_say_no_step_are_counted_and_counted_on(tmp_path):
 
 def test_a_writer_that_is_killed_is_started_again(tmp_path):
     recipe = plaudit.record(REASONING, tmp_path)
-    recipe(**at(0))
-    for step in range(1, 4):
+    recipe(**at(1))
+    for step in range(2, 5):
         writer = recipe.recording.recorder._writer._child
         writer.kill()
         writer.wait()
         recipe(**at(step))
     finish(tmp_path)
     assert [row["step"] for row in rows(tmp_path, "step")] == [
-        s for s in range(4) for _ in range(4)
+        s for s in range(1, 5) for _ in range(4)
     ]
 
 
@@ -379,7 +381,7 @@ def nought(completions, **kwargs):
 
 
 def said(function, state, step, text):
-    state.global_step = step
+    state.global_step = step - 1
     function(prompts=["2 + 2?"], completions=[text], trainer_state=state)
 
 
@@ -387,28 +389,28 @@ def test_a_batch_that_is_written_late_keeps_its_step_and_replaces_nothing(tmp_pa
     monkeypatch.setattr("plaudit.recording._functions._WAIT", 0.05)
     both = plaudit.record([one, nought], tmp_path)
     state = SimpleNamespace(global_step=0)  # TRL passes one object, and counts it up
-    said(both[0], state, 0, "late")
-    for step in (1, 2):
+    said(both[0], state, 1, "late")
+    for step in (2, 3):
         for function in both:
             said(function, state, step, f"step {step}")
     time.sleep(0.1)
     for function in both:
-        said(function, state, 3, "step 3")
+        said(function, state, 4, "step 4")
     found = [(row["step"], row["completion"]) for row in rows(tmp_path, "step", "completion")]
-    assert found == [(0, "late"), (1, "step 1"), (2, "step 2"), (3, "step 3")]
+    assert found == [(1, "late"), (2, "step 2"), (3, "step 3"), (4, "step 4")]
 
 
 def test_a_run_begun_anew_replaces_steps_though_a_function_is_never_called(tmp_path):
     function, _ = plaudit.record([one, nought], tmp_path)
     state = SimpleNamespace(global_step=0)
-    for number, step in enumerate((0, 1, 2, 1)):
+    for number, step in enumerate((1, 2, 3, 2)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             said(function, state, step, f"batch {number}")
-    with pytest.warns(RuntimeWarning, match="goes on from step 1"):
+    with pytest.warns(RuntimeWarning, match="goes on from step 2"):
         finish(tmp_path)
     found = [(row["step"], row["completion"]) for row in rows(tmp_path, "step", "completion")]
-    assert found == [(0, "batch 0"), (1, "batch 3")]
+    assert found == [(1, "batch 0"), (2, "batch 3")]
 
 
 @pytest.mark.parametrize("step", [np.int64(7), [np.int64(7)] * 4, np.full(4, 7), 7.0])

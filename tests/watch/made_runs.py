@@ -15,6 +15,24 @@ from plaudit.scores import Score, reward
 ROWS, GROUP = 64, 8
 
 
+class Trainer:
+    """As much of TRL's trainer as a recorded run can see."""
+
+    def __init__(self):
+        self.num_generations = self.num_generations_eval = GROUP
+        self.model = SimpleNamespace(training=True)
+        self.state = SimpleNamespace(global_step=0)
+
+    def log_metric(self, name, value):
+        """Called by rewards; the recorder finds the trainer by it."""
+
+    def score(self, functions, step, **batch):
+        """Score a batch as in the step that the trainer logs by this number."""
+        self.state.global_step = step - self.model.training
+        hooks = {"trainer_state": self.state, "log_metric": self.log_metric}
+        return [function(**batch, **hooks) for function in functions]
+
+
 @reward(columns=["solution"])
 def accuracy_reward(completions, solution, **kwargs):
     """1.0 where the last word is the gold; "?" cannot be judged in time, "-" is no answer."""
@@ -55,12 +73,12 @@ def healthy(step):
     }
 
 
-def batch(step, plan, seed=0):
+def batch(step, plan, seed=0, prompts=ROWS // GROUP):
     """A batch of a step, by its plan."""
     chance = random.Random(seed * 10_007 + step)
     batch = {"prompts": [], "completions": [], "solution": []}
-    for row in range(ROWS):
-        prompt = (step * (ROWS // GROUP) + row // GROUP) % 96
+    for row in range(prompts * GROUP):
+        prompt = (step * prompts + row // GROUP) % 96
         gold = str(prompt % 12 + 3)
         # Prompts may differ in how hard they are: those of a step are few.
         harder = plan.get("uneven", 0.0) * (random.Random(prompt).random() - 0.5)
@@ -72,6 +90,8 @@ def batch(step, plan, seed=0):
                 break
         body = "so " * max(1, round(chance.gauss(plan["length"], 4)))
         tags = chance.random() < plan["format"]
+        if plan.get("same"):  # all completions of a group are alike
+            answer, tags = gold if prompt % 3 == 0 else "41", True
         batch["prompts"].append(f"What is {prompt} plus nothing, in words that a child would use?")
         batch["completions"].append(
             f"{'<think>' if tags else ''}{body}{'</think>' if tags else ''} {answer}"
@@ -80,15 +100,14 @@ def batch(step, plan, seed=0):
     return batch
 
 
-def make(folder, steps, plan=healthy, first=0, seed=0, pause=0.0):
-    """Record a run of some steps."""
+def make(folder, steps, plan=healthy, first=1, seed=0, pause=0.0, prompts=ROWS // GROUP):
+    """Record a run of some steps, by a trainer that counts them from 1."""
     functions = plaudit.record([accuracy_reward, think_format_reward], folder)
+    trainer = Trainer()
     for step in range(first, first + steps):
-        given = batch(step, plan(step), seed)
+        given = batch(step, plan(step), seed, prompts)
         lengths = [[0] * len(text.split()) for text in given["completions"]]
-        state = SimpleNamespace(global_step=step)
-        for function in functions:
-            function(**given, completion_ids=lengths, trainer_state=state)
+        trainer.score(functions, step, **given, completion_ids=lengths)
         if pause:
             time.sleep(pause)
     finish(folder)

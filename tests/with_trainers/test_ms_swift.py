@@ -2,6 +2,7 @@
 
 import math
 import os
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,6 +11,10 @@ from swift.rl_core.data import GRPOSample
 from swift.rl_core.grpo_algorithm import score_completions
 from swift.rlhf_trainers.utils import resolve_reward_funcs
 from swift.utils.utils import import_external_file
+
+from plaudit.recording import finish
+from plaudit.scoring import open_scored
+from plaudit.trainers.ms_swift import register
 
 NAMES = ["plaudit_reasoning_accuracy_reward", "plaudit_think_format_reward"]
 
@@ -55,3 +60,27 @@ def sample(reply, gold):
         {"role": "assistant", "content": reply},
     ]
     return GRPOSample.from_row({"messages": messages, "solution": gold})
+
+
+def test_what_ms_swift_passes_is_recorded(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
+    known = dict(orms)
+    names = register("trl-math")
+    try:
+        functions, _ = resolve_reward_funcs(list(names), args=object())
+        samples = [sample(r"\boxed{4}", "4") for _ in range(4)]
+        for number, one in enumerate(samples):
+            one.prompt_id = f"prompt_{number // 2}"
+            one.response_token_ids = [[1, 2, 3]]
+        state = SimpleNamespace(global_step=6)
+        score_completions(samples, functions, None, False, torch.device("cpu"), state)
+    finally:
+        orms.clear()
+        orms.update(known)
+    finish(tmp_path)
+    names = ["step", "prompt", "tokens", "group_id"]
+    [(_, rows)] = open_scored(tmp_path).batches(names)
+    steps, prompts, tokens, groups = (rows[name].to_pylist() for name in names)
+    assert (set(steps), set(tokens)) == ({7}, {3})
+    assert [groups.count(group) for group in dict.fromkeys(groups)] == [2, 2]
+    assert all("What is 2 + 2?" in prompt and "boxed" not in prompt for prompt in prompts)

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 import torch
 
+from plaudit.alarms import alarms_of
 from plaudit.recording import open_recorded
 from plaudit.train import read_run, train
-from plaudit.watch import alarms_of, step_of
 
 DEMO = Path(__file__).parents[2] / "examples" / "train"
 FORM = '''
@@ -66,7 +66,7 @@ def steps(tmp_path_factory):
     sys.modules.pop("hole", None)
     run = open_recorded(folder / "grpo" / "record")
     run.refresh()
-    return [step_of(step, run.lines(step)) for step in run.steps]
+    return run.steps
 
 
 def test_the_alarm_is_raised_within_five_steps_of_being_visible(steps):

@@ -11,7 +11,9 @@ import pytest
 from transformers import TrainerCallback, set_seed
 from trl import GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 
+import plaudit
 from plaudit import AsyncClient, Client
+from plaudit.recording import finish, open_recorded
 from plaudit.rewards.trl import accuracy_reward, think_format_reward
 from plaudit.serve import serving
 
@@ -140,6 +142,61 @@ def test_rloo_takes_them_too(train, recipe):
     rows, steps = train(recipe.reward_funcs(), recipe.reward_weights(), RLOOTrainer, RLOOConfig)
     assert {0.0, 1.0} <= set(rows["accuracy"])
     assert all("rewards/form/mean" in step for step in steps)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "config"), [(GRPOTrainer, GRPOConfig), (RLOOTrainer, RLOOConfig)]
+)
+def test_the_record_has_the_steps_and_groups_that_the_trainer_logs(
+    trainer, config, new_model, tokenizer, dataset, recipe, tmp_path
+):
+    """All rows have one prompt: only the trainer knows that each step has two groups."""
+    recorded = plaudit.record(recipe, tmp_path / "run" / "record")
+    arguments = config(
+        output_dir=str(tmp_path / "run"),
+        use_cpu=True,
+        bf16=False,
+        seed=7,
+        max_steps=3,
+        per_device_train_batch_size=8,
+        per_device_eval_batch_size=8,
+        num_generations=4,
+        max_completion_length=6,
+        logging_steps=1,
+        eval_strategy="steps",
+        eval_steps=2,
+        beta=0.0,
+        reward_weights=recorded.reward_weights(),
+        report_to="none",
+        save_strategy="no",
+        disable_tqdm=True,
+    )
+    set_seed(7)
+    running = trainer(
+        model=new_model(),
+        processing_class=tokenizer,
+        train_dataset=dataset,
+        eval_dataset=dataset.select(range(4)),
+        reward_funcs=recorded.reward_funcs(),
+        args=arguments,
+    )
+    running.train()
+    finish(tmp_path / "run" / "record")
+    run = open_recorded(tmp_path / "run")
+    run.refresh()
+    logged = {log["step"]: log for log in running.state.log_history if "reward" in log}
+    assert [step.step for step in run.steps] == list(logged) == [1, 2, 3]
+    for step in run.steps:
+        assert (step.rows, step.groups) == (8, 2)
+        assert step.values["total"].mean == pytest.approx(logged[step.step]["reward"], abs=1e-4)
+        assert step.flat / 2 == pytest.approx(logged[step.step]["frac_reward_zero_std"])
+    evaluated = open_recorded(tmp_path / "run" / "record" / "evaluation")
+    evaluated.refresh()
+    logged = {log["step"]: log for log in running.state.log_history if "eval_reward" in log}
+    assert [step.step for step in evaluated.steps] == list(logged)
+    for step in evaluated.steps:
+        assert (step.rows, step.groups) == (16, 4)
+        assert step.flat / 4 == pytest.approx(logged[step.step]["eval_frac_reward_zero_std"])
 
 
 @pytest.mark.parametrize(

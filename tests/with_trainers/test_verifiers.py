@@ -12,6 +12,9 @@ from verifiers.v1.configs.task import TaskConfig
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.trace import AgentInfo, Trace, TraceTask
 
+from plaudit.recording import finish
+from plaudit.scoring import open_scored
+
 
 class Question(vf.TaskData):
     answer: str | None
@@ -39,11 +42,11 @@ def rollout(task, reply):
         ("5", "4", 0.0),
     ],
 )
-def test_a_rollout_is_scored(reply, answer, total, monkeypatch):
+def test_a_rollout_is_scored_and_recorded_once(reply, answer, total, monkeypatch, tmp_path):
     monkeypatch.setenv("PLAUDIT_RECIPE", "trl-reasoning")
+    monkeypatch.setenv("PLAUDIT_RECORD", str(tmp_path))
     plugged = TaskConfig(
         rewards={"plaudit": {"fn": "plaudit.trainers.verifiers:reward", "weight": 0.5}},
-        metrics={"plaudit": {"fn": "plaudit.trainers.verifiers:components"}},
     )
     task = vf.Task(Question(prompt="What is 2 + 2?", answer=answer), plugged)
     trace = rollout(task, reply)
@@ -52,6 +55,9 @@ def test_a_rollout_is_scored(reply, answer, total, monkeypatch):
     assert trace.reward == total / 2
     assert {"reasoning_accuracy_reward", "think_format_reward"} < set(trace.metrics)
     assert trace.metrics["skipped"] == float(answer is None)
+    finish(tmp_path)
+    [(_, rows)] = open_scored(tmp_path).batches(["total"])
+    assert rows["total"].to_pylist() == [total]
 
 
 RUBRIC = """

@@ -1,6 +1,8 @@
 """verl's own code loads the reward by `pkg://` and calls it."""
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from verl import DataProto
 from verl.experimental.reward_loop.reward_loop import migrate_legacy_reward_impl
 from verl.trainer.ppo.reward import get_custom_reward_fn, load_reward_manager
 
+from plaudit.recording import open_recorded
 from plaudit.scores import TOLD
 
 KEYS = ["score", "status", "accuracy_reward", "skipped"]
@@ -108,3 +111,32 @@ def test_the_lines_of_the_documentation_are_verls_own(root):
         read = migrate_legacy_reward_impl(compose("ppo_trainer", overrides=lines))
     compute_score = get_custom_reward_fn(read)
     assert compute_score("math", r"\boxed{4}", "4")["score"] == 1.0
+
+
+IN_RAY = """
+import os, ray, sys
+from plaudit.recording import open_recorded
+os.environ["PLAUDIT_RECORD"] = sys.argv[1]
+ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+
+@ray.remote
+class Worker:
+    def score(self, rows):
+        from plaudit.trainers.verl import compute_score
+        scored = (compute_score("", "4", "4", {"index": n}, "trl-math") for n in range(rows))
+        return [row["status"] for row in scored]
+
+workers = [Worker.remote() for _ in range(2)]
+assert ray.get([worker.score.remote(50) for worker in workers]) == [["no_answer"] * 50] * 2
+ray.shutdown()
+"""
+
+
+def test_no_row_is_lost_when_ray_shuts_down(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", IN_RAY, tmp_path], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = open_recorded(tmp_path)
+    run.refresh()
+    assert run.rows == 100

@@ -8,6 +8,8 @@
     runs/1/part-….parquet   the rows, as `plaudit score` writes them: step, group_id, prompt,
                             completion, a column for each component, total, status, explanation
     runs/1/_run.json        the recipe, the components, the columns
+    runs/1/thumbnails/      the images of the prompts, small
+    runs/1/evaluation/      the same for what the trainer evaluates on
     runs/1/.record/         what the processes that record keep, see `_sessions`
 
 `plaudit watch runs/1` follows it; `plaudit report`, `diff` and `audit` read it.
@@ -33,7 +35,15 @@ from plaudit.recording._sessions import prompt_key
 if TYPE_CHECKING:
     from plaudit.recording._reading import RecordedRun
 
-__all__ = ["RecordedRecipe", "finish", "open_recorded", "prompt_key", "record", "recorded"]
+__all__ = [
+    "RecordedRecipe",
+    "finish",
+    "open_recorded",
+    "prompt_key",
+    "record",
+    "recorded",
+    "recover",
+]
 
 Function = Callable[..., Any]
 
@@ -178,8 +188,8 @@ def finish(directory: str | PathLike[str]) -> None:
 def open_recorded(directory: str | PathLike[str]) -> "RecordedRun":
     """A recorded run, to read what each step got, while it is recorded or later.
 
-    directory: the folder that was given to `record`, or one that `plaudit score` wrote of a table
-        with a column `step`
+    directory: the folder that was given to `record`, the one in which `plaudit train` puts its
+        results, or one that `plaudit score` wrote of a table with a column `step`
 
     >>> open_recorded("no-such-run")
     Traceback (most recent call last):
@@ -189,3 +199,17 @@ def open_recorded(directory: str | PathLike[str]) -> "RecordedRun":
     from plaudit.recording._reading import RecordedRun  # and pyarrow
 
     return RecordedRun(Path(directory))
+
+
+def recover(directory: str | PathLike[str]) -> None:
+    """Finish what processes that were killed have recorded in a folder.
+
+    `open_recorded` and `plaudit.scoring.open_scored` do so by themselves.
+
+    directory: the folder that was given to `record`; nothing happens if it is another one
+
+    >>> recover("runs/nothing-was-recorded-here")
+    """
+    from plaudit.recording._reading import recover as recover_in  # and pyarrow
+
+    recover_in(Path(directory))

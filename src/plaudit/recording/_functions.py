@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from inspect import iscoroutinefunction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 from plaudit.recipes import Recipe, RowScore, ScoredBatch, score_of_value, weighted_total
-from plaudit.recording._steps import trainer_step
+from plaudit.recording._trainer import TrainerCall, trainer_call
 from plaudit.scores import Score, as_coroutine_functions, values_of
 
 Function = Callable[..., Any]
 _NOT_CALLED = Score(None, "The trainer did not call this reward.", method="record")
 _WAIT = 60.0  # seconds after which a batch is written though a function was not called with it
+EVALUATION = "evaluation"  # the folder, below that of a run, for what it evaluates on
 _KEYS = ("prompts", "prompt", "problem", "solution")  # with completions, they tell batches apart
 
 
@@ -69,13 +69,16 @@ class RecordedRecipe(Recipe):
     ) -> None:
         if self.recording is not None:
             seconds = time.perf_counter() - start
-            self.recording.recorder.add(rows, completions, columns, seconds)
+            recording = self.recording.of(trainer_call(columns))
+            recording.recorder.add(rows, completions, columns, seconds)
 
 
 class Recording:
     """Puts together what the rewards gave a batch, and hands whole batches to the recorder.
 
-    There is one for each folder in a process; pickled, it is made anew in the other process.
+    There is one for each folder in a process; pickled, it is made anew in the other process. What
+    a trainer evaluates on is recorded in a folder below it, so that the curves are those of what it
+    trains on.
     """
 
     def __init__(
@@ -97,6 +100,17 @@ class Recording:
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
 
+    def of(self, call: TrainerCall) -> "Recording":
+        """Itself, or the recording of the evaluations."""
+        if not call.is_evaluation or self.recorder.folder.name == EVALUATION:
+            return self
+        folder = self.recorder.folder / EVALUATION
+        try:
+            return recording_in(folder, self.names, self.weights, self._recipe)
+        except (OSError, ValueError) as error:
+            self.recorder.stop(error)
+            return self
+
     def add(
         self,
         name: str,
@@ -117,8 +131,11 @@ class Recording:
         except Exception as error:  # a user's function may give anything
             self.recorder.stop(error)
             return
-        for batch in self._ready(key, name, scores, completions, columns, seconds):
-            self._write(batch)
+        call = trainer_call(columns)
+        columns = {**columns, "trainer_state": call}  # TRL's own counts on while a batch waits
+        of = self.of(call)
+        for batch in of._ready(key, name, scores, completions, columns, seconds):
+            of._write(batch)
 
     def _ready(
         self,
@@ -136,8 +153,7 @@ class Recording:
             ready = []
             if batch is None:
                 ready = self._waiting_when_the_step_goes_back(columns)
-                own = _at_this_step(columns)
-                batch = _Batch(key, completions, own, time.monotonic(), self._restarts)
+                batch = _Batch(key, completions, columns, time.monotonic(), self._restarts)
                 self._waiting.setdefault(key, []).append(batch)
             batch.scores[name] = scores
             batch.seconds += seconds
@@ -151,7 +167,7 @@ class Recording:
 
     def _waiting_when_the_step_goes_back(self, columns: Mapping[str, Any]) -> list["_Batch"]:
         """All waiting batches, where a new one is of a run that was begun anew; else none."""
-        step = trainer_step(columns)
+        step = trainer_call(columns).step
         if step is None:
             return []
         goes_back = self._last_step is not None and step < self._last_step
@@ -180,6 +196,8 @@ class Recording:
         """Write what is waiting, and wait until all is in the folder."""
         self._write_waiting()
         self.recorder.flush()
+        if evaluation := known_recording(self.recorder.folder / EVALUATION):
+            evaluation.finish()
 
     def _write_waiting(self) -> None:
         with self._lock:
@@ -217,15 +235,7 @@ class _Batch:
 def _key(completions: Sequence[Any], columns: Mapping[str, Any]) -> Any:
     """Something that is the same in every call with one batch, and in no call with another."""
     texts = [completions, *(columns.get(name) for name in _KEYS)]
-    return trainer_step(columns), *(_hashable(one) for one in texts)
-
-
-def _at_this_step(columns: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The columns with a copy of the step: a trainer counts up one object for the whole run."""
-    step = trainer_step(columns)
-    if step is None:
-        return columns
-    return {**columns, "trainer_state": SimpleNamespace(global_step=step)}
+    return trainer_call(columns), *(_hashable(one) for one in texts)
 
 
 def _hashable(column: Any) -> Any:
@@ -318,20 +328,22 @@ def recorded_functions(functions: Sequence[Function], recording: Recording) -> l
 
 
 _known: dict[Path, Recording] = {}
+_making = threading.RLock()  # threads that call a reward for the first time share one recording
 
 
 def recording_in(
     folder: Path, names: Sequence[str], weights: Sequence[float], recipe: str
 ) -> Recording:
     """The recording of this process into a folder."""
-    path, known = folder.absolute(), known_recording(folder)
-    if known is not None and known.names == tuple(names) and known.weights == tuple(weights):
-        return known
-    if known is not None:
-        known.finish()
-        known.recorder.close()
-    _known[path] = recording = Recording(path, names, weights, recipe)
-    return recording
+    with _making:
+        path, known = folder.absolute(), known_recording(folder)
+        if known is not None and known.names == tuple(names) and known.weights == tuple(weights):
+            return known
+        if known is not None:
+            known.finish()
+            known.recorder.close()
+        _known[path] = recording = Recording(path, names, weights, recipe)
+        return recording
 
 
 def known_recording(folder: Path) -> Recording | None:

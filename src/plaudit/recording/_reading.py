@@ -5,7 +5,9 @@ Parts without lines (a folder was copied without `.record`, or `plaudit score` w
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +15,40 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.recording._sessions import RECORD, prompt_key
+from plaudit.alarms import Alarm, AlarmLog, Step, step_of
+from plaudit.recording._sessions import RECORD, is_live, prompt_key
 from plaudit.recording._statistics import Line, statistics_of
+from plaudit.recording._writer import components_of, write_what_was_left
 from plaudit.scored_columns import read_names, renamed_in
 
+BELOW = "record"  # where `plaudit train` records, below the folder of its results
 _NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
+
+
+def _number(step: Step) -> int:
+    return step.step
+
+
+def recover(folder: Path) -> None:
+    """Write as Parquet what is left in the spools of processes that were killed with their writers.
+
+    Ray does so when it shuts down. Nothing happens in a folder that cannot be written to.
+
+    >>> recover(Path("no-such-run"))
+    """
+    if (folder / "_run.json").exists() and any((folder / RECORD / "spool").glob("*/part-*")):
+        with suppress(OSError):
+            write_what_was_left(folder, components_of(folder))
 
 
 class RecordedRun:
     """A recorded run, as far as it has come.
 
+    The folder may also be the one in which `plaudit train` puts its results.
+
     components: the names of its components, () until its first batch is there
+    steps: what came of each step, in order
+    alarms: what looks wrong, those that hold now first
     unreadable: the parts that cannot be read, and why: their rows are left out
     """
 
@@ -38,12 +63,18 @@ class RecordedRun:
         self._lines: dict[str, list[Line]] = {}  # of every part that is there
         self._early: dict[str, list[Line]] = {}  # of parts that are not there yet, or no more
         self._read: dict[Path, int] = {}  # how many bytes of each file of lines
+        self.steps: list[Step] = []
+        self.alarms: list[Alarm] = []
+        self._alarm_log = AlarmLog()
         self._by_step: dict[int, set[str]] = {}
         self._by_prompt: dict[str, set[str]] = {}
 
     def refresh(self) -> set[int]:
         """Read what is new; the steps of which something has changed."""
+        if not (self.folder / "_run.json").exists() and (self.folder / BELOW).is_dir():
+            self.folder = self.folder / BELOW
         self._read_manifest()
+        recover(self.folder)
         there = {path.stem for path in self.folder.glob("part-*.parquet")}
         for line in self._new_lines():
             known = self._early.setdefault(line["part"], [])
@@ -54,6 +85,12 @@ class RecordedRun:
         for part in sorted(there - self._lines.keys()):
             lines = self._early.pop(part, None) or self._lines_of(part)
             changed |= self._add(part, lines)
+        if changed:
+            first = bisect_left(self.steps, min(changed), key=_number)
+            steps = {step.step: step for step in self.steps}
+            steps |= {step: step_of(step, self._lines_at(step)) for step in changed}
+            self.steps = sorted((step for step in steps.values() if step.rows), key=_number)
+            self.alarms = self._alarm_log.update(self.steps, first)
         return changed
 
     def _read_manifest(self) -> None:
@@ -75,9 +112,11 @@ class RecordedRun:
             self._read[file] = self._read.get(file, 0) + whole
             for line in text[:whole].splitlines():
                 try:
-                    yield json.loads(line)
+                    found = json.loads(line)
                 except ValueError:
                     continue  # its process was killed while it wrote it: the part is read instead
+                if "least" in found["length"]:  # else an earlier version wrote it: likewise
+                    yield found
 
     def _lines_of(self, part: str) -> list[Line]:
         path = self.folder / f"{part}.parquet"
@@ -98,8 +137,8 @@ class RecordedRun:
         self.rows += sum(line["rows"] for line in lines)
         for line in lines:
             self._by_step.setdefault(line["step"], set()).add(part)
-            for prompt, *_ in line["groups"]:
-                self._by_prompt.setdefault(prompt, set()).add(part)
+            for group, *_ in line["groups"]:
+                self._by_prompt.setdefault(prompt_key(group, None), set()).add(part)
         return {line["step"] for line in lines}
 
     def _remove(self, part: str) -> set[int]:
@@ -108,16 +147,18 @@ class RecordedRun:
         self.rows -= sum(line["rows"] for line in lines)
         for line in lines:
             self._by_step[line["step"]].discard(part)
-            for prompt, *_ in line["groups"]:
-                self._by_prompt[prompt].discard(part)
+            for group, *_ in line["groups"]:
+                self._by_prompt[prompt_key(group, None)].discard(part)
         return {line["step"] for line in lines}
 
-    @property
-    def steps(self) -> list[int]:
-        """The steps of which there are rows, in order."""
-        return sorted(step for step, parts in self._by_step.items() if parts)
+    def is_live(self) -> bool:
+        """Whether a process is recording into the folder.
 
-    def lines(self, step: int) -> list[Line]:
+        It holds a lock on the file of its session for as long as it runs.
+        """
+        return any(map(is_live, (self.folder / RECORD / "sessions").glob("*.json")))
+
+    def _lines_at(self, step: int) -> list[Line]:
         """The statistics of a step, one or more for each process."""
         parts = sorted(self._by_step.get(step, ()))
         return [line for part in parts for line in self._lines[part] if line["step"] == step]

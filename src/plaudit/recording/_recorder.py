@@ -2,6 +2,7 @@
 
 import atexit
 import json
+import logging
 import os
 import sys
 import threading
@@ -21,6 +22,7 @@ from plaudit.recording._sessions import Part, Session, last_step, locked, open_s
 from plaudit.recording._writer import COMPLETE, OPEN
 from plaudit.recording._writer_process import WriterProcess
 
+LOGGER = logging.getLogger("plaudit")
 LARGE = 32  # rows: a batch of as many becomes a part of its own; smaller ones share a part
 FULL = 512  # rows: a part that has as many takes no further batch
 OLDEST = 10.0  # seconds for which a part takes further batches
@@ -179,7 +181,8 @@ class Recorder:
             del self._rows[min(self._rows)]
         first = self._rows[step]
         self._rows[step] += len(given)
-        batch = batch_of(given, self.components, self._kept, step, session.process, first)
+        where = session.process, first, self.folder
+        batch = batch_of(given, self.components, self._kept, step, *where)
         part = self._open.pop(step, None) or self._opened(session, step)
         part.add(batch)
         if len(given) >= LARGE:
@@ -188,6 +191,11 @@ class Recorder:
             self._open[step] = part
         self._close_parts(before=step)
         self._writer.wake()
+        self._log_alarms()
+
+    def _log_alarms(self) -> None:
+        for alarm in self._writer.alarms() if self._writer else ():
+            LOGGER.warning("plaudit: %s (plaudit watch %s shows the rows)", alarm, self.folder)
 
     def _opened(self, session: Session, step: int) -> "_OpenPart":
         self._number += 1
@@ -234,6 +242,7 @@ class Recorder:
                     self._writer.wake()
                     if not self._writer.wait_for_spool():
                         _warn(f"{self.folder}: not all that was recorded is written yet")
+                    self._log_alarms()
                 except (OSError, RuntimeError) as error:
                     self.stop(error)
 
@@ -252,6 +261,7 @@ class Recorder:
         self._close_parts(before=1 << 62)
         if self._writer:
             self._writer.end()
+            self._log_alarms()
         self._close_session()
 
     def _close_session(self) -> None:

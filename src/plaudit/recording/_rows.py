@@ -1,8 +1,9 @@
 """A batch that a trainer handed over, and what it got -> rows of a scored table, in Arrow.
 
 row_id        step * 10^10 + process * 10^6 + the row's place among those of its step and process
-group_id      "12-5f0c…": the step, and a digest of the prompt
-step, process, prompt, completion, tokens, seconds
+group_id      "12-5f0cab034d21.3": the step, a digest of the prompt with its image, and the number
+              or the name of the group if the trainer says which rows are one
+step, process, prompt, completion, thumbnail, tokens, seconds
 and the other columns of the batch that can be kept as text or numbers, `solution` among them
 """
 
@@ -10,25 +11,29 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from hashlib import blake2b
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from plaudit.column_names import PROMPT, STEP
+from plaudit.column_names import GROUP, PROMPT, STEP
 from plaudit.columns import rows_of
 from plaudit.declarations import HOOKS
 from plaudit.recipes import RowScore
-from plaudit.recording._steps import trainer_step, whole_number
+from plaudit.recording._thumbnails import digest, digest_of, first_images, write_thumbnail
+from plaudit.recording._trainer import trainer_call, whole_number
 from plaudit.scored_columns import scored_columns, text_array
 
 PER_STEP, PER_PROCESS = 10**10, 10**6
-FIXED = ("step", "process", "prompt", "completion", "tokens", "seconds")
+FIXED = ("step", "process", "prompt", "completion", "thumbnail", "tokens", "seconds")
 _SCORED = ("row_id", "group_id", "total", "status", "explanation")
 TOKENS = "completion_ids"
-_KEYS = ("index", "id", "uid", "solution")  # what the rows of a group share, without a prompt
-_LEFT_OUT = (*HOOKS, *STEP, "prompts", "prompt", "completions", "completion", TOKENS, "prompt_ids")
+_KEYS = ("index", "id", "solution")  # what tells prompts apart that the trainer does not pass
+_LEFT_OUT = (
+    *(*HOOKS, *STEP, "prompts", "prompt", "completions", "completion", TOKENS, "prompt_ids"),
+    *("messages", "response_token_ids"),  # ms-swift's prompts and completions, once more
+)
 _LONGEST = 64  # numbers in a list: longer ones are token ids, log probabilities, features
 _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
@@ -72,7 +77,7 @@ def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
     >>> steps_of(Given(["a"], {"global_step": [7]}, [RowScore(None, {})], 0.0))
     ([7], False)
     """
-    step = trainer_step(given.columns)
+    step = trainer_call(given.columns).step
     if step is not None:
         return step, True
     for name in STEP:
@@ -116,7 +121,17 @@ def _kind(values: Sequence[Any]) -> str:
     first = values[0]
     if isinstance(first, list | tuple) and len(first) > _LONGEST:
         return ""
-    return "string" if isinstance(first, str | int | float | list | tuple | dict) else ""
+    if isinstance(first, list | tuple | dict):
+        return "string" if _is_json(first) else ""
+    return "string" if isinstance(first, str | int | float) else ""
+
+
+def _is_json(value: Any) -> bool:
+    try:
+        json.dumps(value, default=lambda array: array.tolist())
+    except (AttributeError, TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _plain(value: Any) -> Any:
@@ -130,19 +145,23 @@ def batch_of(
     step: int,
     process: int,
     first: int,
+    record: Path,
 ) -> pa.RecordBatch:
     """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
     rows, listed = len(given), given.listed
     start = step * PER_STEP + process * PER_PROCESS + first
-    prompts = _texts(next((listed[name] for name in PROMPT if name in listed), [None] * rows))
+    asked = next((listed[name] for name in PROMPT if name in listed), [None] * rows)
+    prompts, own = _texts(asked), _own_groups(given, first)
+    digests, thumbnails = _images(given, asked, first, record)
     tokens = listed.get(TOKENS)
     columns = {
         "row_id": pa.array(range(start, start + rows), pa.int64()),
-        "group_id": text_array(_groups(step, prompts, listed)),
+        "group_id": text_array(_groups(step, prompts, digests, own, listed)),
         "step": pa.array([step] * rows, pa.int64()),
         "process": pa.array([process] * rows, pa.int32()),
         "prompt": text_array(prompts),
         "completion": text_array(_texts(given.completions)),
+        "thumbnail": text_array(thumbnails),
     }
     for name, kind in kept.items():
         columns[name] = _array(listed.get(name, [None] * rows), kind)
@@ -196,15 +215,48 @@ def _array(values: Sequence[Any], kind: str) -> pa.Array:
         return pa.nulls(len(fitting), kind)
 
 
-def _groups(step: int, prompts: list[str | None], listed: Mapping[str, Sequence[Any]]) -> list[str]:
-    """The group of each row: those of one step that answer the same prompt."""
+def _own_groups(given: Given, first: int) -> list[str] | None:
+    """The group of each row by the trainer's own count or ids; None if it passes neither."""
+    call, rows = trainer_call(given.columns), len(given)
+    if call.group_size:
+        return [str(call.group(row, rows, first)) for row in range(rows)]
+    for name in GROUP:
+        ids = [_text(_plain(one)) for one in given.listed.get(name, ())]
+        if ids and all(ids):
+            return [digest(str(one).encode("utf-8", "replace"))[:8] for one in ids]
+    return None
+
+
+def _images(
+    given: Given, prompts: Sequence[Any], first: int, record: Path
+) -> tuple[list[str | None], list[str | None]]:
+    """A digest of each row's image, and the path of its thumbnail in the record."""
+    call, rows = trainer_call(given.columns), len(given)
+    known: dict[Any, tuple[str | None, str | None]] = {}
+    found: list[tuple[str | None, str | None]] = []
+    for row, image in enumerate(first_images(given.listed, prompts)):
+        # TRL decodes the image of a group once for each row.
+        key = call.group(row, rows, first) if call.group_size else id(image)
+        if image is not None and key not in known:
+            name = digest_of(image)
+            known[key] = name, name and write_thumbnail(image, name, record)
+        found.append((None, None) if image is None else known[key])
+    return [name for name, _ in found], [path for _, path in found]
+
+
+def _groups(
+    step: int,
+    prompts: list[str | None],
+    images: Sequence[str | None],
+    own: Sequence[str] | None,
+    listed: Mapping[str, Sequence[Any]],
+) -> list[str]:
+    """The group of each row: the trainer's own, or else the prompt and its image in a step."""
     keys = prompts
     if all(prompt is None for prompt in prompts):
         others = [listed[name] for name in _KEYS if name in listed]
         keys = _texts(list(zip(*others, strict=True))) if others else prompts
-    digests = {text: _digest(text) for text in dict.fromkeys(keys)}
-    return [f"{step}-{digests[text]}" for text in keys]
-
-
-def _digest(text: str | None) -> str:
-    return blake2b((text or "").encode("utf-8", "replace"), digest_size=6).hexdigest()
+    asked = [f"{text or ''}{image or ''}" for text, image in zip(keys, images, strict=True)]
+    digests = {text: digest(text.encode("utf-8", "replace")) for text in dict.fromkeys(asked)}
+    suffixes = [""] * len(asked) if own is None else [f".{name}" for name in own]
+    return [f"{step}-{digests[text]}{end}" for text, end in zip(asked, suffixes, strict=True)]

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 RECORD = ".record"
+KEY = 12  # characters of the digest of a prompt
 RANKS = ("RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID")  # what launchers say
 
 
@@ -197,11 +198,14 @@ def _is_earlier(part: Part, session: Session, launches: dict[int, int]) -> bool:
 
 
 def prompt_key(group: object, step: object) -> str:
-    """What is the same for the groups of one prompt at all steps: the group without its step.
+    """What is the same for the groups of one prompt: the group without its step and its number.
 
     group, step: a row's `group_id` and `step`
 
-    >>> prompt_key("12-5f0c", 12), prompt_key("What is 12-5?", 12)
-    ('5f0c', 'What is 12-5?')
+    >>> prompt_key("12-5f0cab034d21", 12), prompt_key("12-5f0cab034d21.3", 12)
+    ('5f0cab034d21', '5f0cab034d21')
+    >>> prompt_key("What is 12-5?", 12)
+    'What is 12-5?'
     """
-    return str(group).removeprefix(f"{step}-")
+    name = str(group).removeprefix(f"{step}-")
+    return name[:KEY] if len(name) > KEY and name[KEY] == "." and name[:KEY].isalnum() else name

@@ -1,11 +1,11 @@
 """Rows of a recorded run -> what a page of curves and alarms needs of them, a line of JSON a part.
 
     {"part": "part-00000012-…", "step": 12, "rows": 512, "seconds": 0.21, "at": 1790000000.0,
-     "values": {"total": {"rows": 512, "sum": 204.0, "points": [[0.0, 308], [1.0, 204]]}, …},
+     "values": {"total": {"rows": 512, "sum": 204.0, "squares": 204.0, "least": 0.0, "most": 1.0}},
      "length": {…}, "unit": "tokens", "statuses": {"scored": 500, "no_answer": 12},
-     "groups": [["5f0c…", 8, 0.0, 1.0], …],
+     "groups": [["5f0c….3", 8, 0.0, 1.0], …],
      "right": {"accuracy_reward": [512, 204]},
-     "answers": {"accuracy_reward": {"rows": 500, "top": [["4", 90, 30], …], "gold": ["4", 88]}}}
+     "answers": {"accuracy_reward": {"rows": 500, "top": [["4", 90, 30], …], "gold": [["4", 88]]}}}
 
 Whoever opens a run of a million rows reads these lines and not the rows.
 """
@@ -18,10 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from plaudit.recording._sessions import prompt_key
-
-POINTS = 17  # of a distribution: its values where there are no more, else quantiles
-TOP = 3  # answers that are named
+TOP = 3  # answers that are named, and golds
 LONGEST = 120  # characters of an answer
 
 Line: TypeAlias = dict[str, Any]
@@ -33,8 +30,8 @@ def statistics_of(part: str, table: pa.Table, components: Sequence[str], at: flo
     >>> table = pa.table({"step": [3, 3], "group_id": ["a", "a"], "total": [0.0, 1.0],
     ...                   "status": ["scored", "no_answer"], "completion": ["It is 4.", ""]})
     >>> [line] = statistics_of("part-0", table, [], at=0.0)
-    >>> line["step"], line["values"]["total"]["points"], line["groups"], line["length"]["sum"]
-    (3, [[0.0, 1], [1.0, 1]], [['a', 2, 0.0, 1.0]], 8.0)
+    >>> line["step"], line["values"]["total"]["most"], line["groups"], line["length"]["sum"]
+    (3, 1.0, [['a', 2, 0.0, 1.0]], 8.0)
     """
     return [
         {"part": part, "step": step, "at": at, **_of_step(step, rows, components)}
@@ -70,28 +67,22 @@ def _of_step(step: int, table: pa.Table, components: Sequence[str]) -> Line:
 
 
 def distribution(values: NDArray[Any]) -> Line:
-    """How many values there are, their sum, and their distribution in a few points.
+    """How many values there are, their sum and that of their squares, the least and the most.
 
     >>> distribution(np.array([1.0, 0.0, 1.0, np.nan]))
-    {'rows': 3, 'sum': 2.0, 'squares': 2.0, 'points': [[0.0, 1], [1.0, 2]]}
+    {'rows': 3, 'least': 0.0, 'most': 1.0, 'sum': 2.0, 'squares': 2.0}
     """
     values = values[np.isfinite(values)]
-    known, counts = np.unique(values, return_counts=True)
-    if len(known) > POINTS:
-        places = np.linspace(0, 1, POINTS)
-        known = np.quantile(values, places)
-        counts = np.full(POINTS, len(values) / POINTS)
-    points = [
-        [_short(value), _short(count)]
-        for value, count in zip(known.tolist(), counts.tolist(), strict=True)
-    ]
-    total, squares = _short(float(values.sum())), _short(float((values**2).sum()))
-    return {"rows": len(values), "sum": total, "squares": squares, "points": points}
+    found = {"sum": values.sum(), "squares": (values**2).sum()}
+    if len(values):
+        found |= {"least": values.min(), "most": values.max()}
+    numbers = {name: _short(float(value)) for name, value in found.items()}
+    return {"rows": len(values), "least": None, "most": None, **numbers}
 
 
 def _short(value: float) -> float:
     """The value in few digits, for a file that is read at once."""
-    return value if isinstance(value, int) else float(f"{value:.6g}")
+    return float(f"{value:.6g}")
 
 
 def _floats(column: pa.ChunkedArray) -> NDArray[Any]:
@@ -111,14 +102,14 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _groups(step: int, table: pa.Table) -> list[list[Any]]:
-    """For each group: the key of its prompt, how many totals it has, their least and most."""
+    """For each group: its name without the step, how many totals it has, their least and most."""
     totals = table.select(["group_id", "total"]).filter(pc.is_finite(table["total"]))
     found = totals.group_by("group_id").aggregate(
         [("total", "count"), ("total", "min"), ("total", "max")]
     )
     return [
         [
-            prompt_key(one["group_id"], step),
+            str(one["group_id"]).removeprefix(f"{step}-"),
             one["total_count"],
             _short(one["total_min"]),
             _short(one["total_max"]),
@@ -152,7 +143,7 @@ def _top(rows: pa.Table) -> Line:
     found = given.group_by("answer").aggregate([([], "count_all"), ("group", "count_distinct")])
     top = found.sort_by([("count_all", "descending"), ("answer", "ascending")]).slice(0, TOP)
     golds = rows["gold"].drop_null()
-    common = sorted(golds.value_counts().to_pylist(), key=lambda one: -one["counts"])[:1]
+    common = sorted(golds.value_counts().to_pylist(), key=lambda one: -one["counts"])[:TOP]
     return {
         "rows": len(given),
         "top": [

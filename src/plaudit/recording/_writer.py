@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from plaudit.recording._sessions import RECORD, is_live, locked, spool_of
+from plaudit.recording._sessions import RECORD, is_live, locked, sessions_of, spool_of
 from plaudit.recording._statistics import statistics_of
 from plaudit.scored_columns import parquet_of
 
@@ -28,6 +28,7 @@ COMPLETE, OPEN = ".arrow", ".open"  # a batch; batches of few rows, to which mor
 LOCK = "writer.lock"
 PATIENCE = 1.0  # seconds between two checks whether the trainer is still running
 NICENESS = 5
+ALARMS = 10.0  # seconds between two looks for alarms
 
 
 def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
@@ -44,18 +45,52 @@ def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
         os.nice(NICENESS)
     sys.meta_path.insert(0, _WithoutPandas())
     pa.set_cpu_count(1)
-    lock = _lock(spool)
+    try:
+        lock = _lock(spool)
+    except FileNotFoundError:
+        return  # the trainer was killed at once, and another process has written what it left
     try:
         components = components_of(folder)
         write_what_was_left(folder, components)
+        alarms = _Alarms(folder, session)
         while _wait(wake_pipe, trainer):
             write_spool(folder, spool, components)
+            alarms.tell()
         write_spool(folder, spool, components, is_over=True)
         _remove(spool)
+        alarms.tell(at_once=True)
     except OSError as error:
         sys.exit(error.errno or errno.EIO)  # the trainer tells its user, by this number
     finally:
         os.close(lock)
+
+
+class _Alarms:
+    """Tells the trainer of each alarm of the whole run, once, by a line on standard output.
+
+    The first process of a run does so, for all of them.
+    """
+
+    def __init__(self, folder: Path, session: int) -> None:
+        from plaudit.recording._reading import RecordedRun  # which imports this module
+
+        is_first = any(one.number == session and not one.process for one in sessions_of(folder))
+        self._run = RecordedRun(folder) if is_first else None
+        self._known: set[str] = set()
+        self._next = 0.0
+
+    def tell(self, *, at_once: bool = False) -> None:
+        if self._run is None or (time.monotonic() < self._next and not at_once):
+            return
+        self._next = time.monotonic() + ALARMS
+        with suppress(Exception):  # alarms are no reason to stop writing; the trainer may be gone
+            self._run.refresh()
+            for alarm in self._run.alarms:
+                key = f"{alarm.kind} {alarm.about}"
+                if not alarm.is_over and key not in self._known:
+                    self._known.add(key)
+                    text = f"{alarm.kind}, since step {alarm.first}: {' '.join(alarm.text.split())}"
+                    os.write(1, json.dumps([key, text]).encode() + b"\n")
 
 
 class _WithoutPandas:

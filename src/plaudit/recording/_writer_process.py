@@ -3,6 +3,7 @@
 This is the trainer's side; `_writer` is what runs in the process.
 """
 
+import json
 import os
 import subprocess
 import time
@@ -22,6 +23,8 @@ class WriterProcess:
         self._session = session
         self._starts = 0
         self._wake_pipe = -1  # -1: closed
+        self._said = b""
+        self._told: set[str] = set()
         self._start()
 
     def _start(self) -> None:
@@ -34,13 +37,30 @@ class WriterProcess:
                 *(str(self._session.folder.absolute()), self._session.number),
                 *(theirs, os.getpid()),
                 pass_fds=[theirs],
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
             )
+            os.set_blocking(self._stdout, False)
         except BaseException:
             self.abandon()
             raise
         finally:
             os.close(theirs)
+
+    @property
+    def _stdout(self) -> int:
+        assert self._child.stdout
+        return self._child.stdout.fileno()
+
+    def alarms(self) -> list[str]:
+        """The alarms that it has told since the last call, each in words; none of them twice."""
+        with suppress(OSError):
+            while got := os.read(self._stdout, 1 << 16):
+                self._said += got
+        *lines, self._said = self._said.split(b"\n")
+        said = dict(map(json.loads, lines))
+        new = [text for key, text in said.items() if key not in self._told]
+        self._told |= said.keys()  # one that was started again tells of them once more
+        return new
 
     def wake(self) -> None:
         """Tell it that there is something to write."""

@@ -299,18 +299,32 @@ def completion_text(value: Any) -> str:
 
 
 def prompt_text(value: Any) -> str:
-    """The text of a prompt; if it is several messages, each with its role.
+    """The text of a prompt; if it is several messages, each with its role. Tool calls are shown.
 
     >>> prompt_text([{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}])
     'system: Be brief.\\n\\nuser: Hi'
+    >>> call = {"function": {"name": "add", "arguments": {"a": 2}}}
+    >>> prompt_text([{"role": "assistant", "content": "", "tool_calls": [call]}])
+    'add({"a": 2})'
     """
     messages = _messages(value)
     if messages is None:
         return completion_text(value)
-    said = [(m["role"], completion_text({"content": m.get("content")})) for m in messages]
+    said = [(message["role"], _said(message)) for message in messages]
     if len(said) == 1:
         return said[0][1]
     return "\n\n".join(f"{role}: {text}" for role, text in said)
+
+
+def _said(message: dict[str, Any]) -> str:
+    """The text of a message, and the tools that it calls: `search({"query": "Paris"})`."""
+    called = []
+    for call in message.get("tool_calls") or ():
+        function = call.get("function", call) if isinstance(call, dict) else {"name": call}
+        given = function.get("arguments", "")
+        arguments = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+        called.append(f"{function.get('name')}({arguments})")
+    return "\n".join(filter(None, [completion_text({"content": message.get("content")}), *called]))
 
 
 def _messages(value: Any) -> list[dict[str, Any]] | None:

@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from plaudit.recording import recover
 from plaudit.scored_columns import read_names, renamed_in
 from plaudit.scoring._errors import InputError
 from plaudit.scoring._storage import local_path, url_in
@@ -109,6 +110,8 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     components = run.get("components")
     if not isinstance(components, list) or not components:
         raise InputError(f"{path / '_run.json'} has no list of components")
+    if run.get("recorded"):
+        recover(path)
     parts = tuple(sorted(path.glob("part-*.parquet")))
     return ScoredFolder(path, parts, tuple(map(str, components)), run)
 

@@ -11,6 +11,7 @@ r"""ms-swift: reward classes in its registry `orms`, one for each component of a
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import Any
 
 from plaudit.recipes import Recipe
@@ -73,6 +74,19 @@ def _responses(completions: Sequence[Any]) -> list[Any]:
 
 
 def _columns(columns: dict[str, Any]) -> dict[str, Any]:
+    """What ms-swift passes, and the prompts and token ids by the names that rewards read."""
+    made: dict[str, Any] = {}
     if isinstance(solution := columns.get("solution"), list):
-        columns = {**columns, "solution": golds_of(solution)}
-    return columns
+        made["solution"] = golds_of(solution)
+    if "prompts" not in columns and isinstance(rows := columns.get("messages"), list):
+        made["prompts"] = [_prompt(messages) for messages in rows]
+    if "completion_ids" not in columns and isinstance(
+        ids := columns.get("response_token_ids"), list
+    ):
+        made["completion_ids"] = [list(chain.from_iterable(turns)) for turns in ids]
+    return {**columns, **made}
+
+
+def _prompt(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The messages before the reply, which is the last one."""
+    return messages[:-1] if messages and messages[-1].get("role") == "assistant" else messages

@@ -127,6 +127,8 @@ def _details(row: RowScore) -> dict[str, float]:
 def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
     columns = columns_of(sample.get("metadata") for sample in samples)
     columns["prompts"] = [sample.get("prompt") for sample in samples]
+    if any(sample.get("group_index") is not None for sample in samples):
+        columns["group_index"] = [sample.get("group_index") for sample in samples]
     columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
     return Batch(responses_of([sample["response"] for sample in samples]), columns)
 

@@ -4,8 +4,6 @@ vf.SingleTurnEnv(dataset=…, rubric=plaudit.trainers.verifiers.rubric("trl-math
 
 [env.taskset.task.rewards.plaudit]                                                  # from 0.4
 fn = "plaudit.trainers.verifiers:reward"
-[env.taskset.task.metrics.plaudit]
-fn = "plaudit.trainers.verifiers:components"
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +11,6 @@ from importlib import import_module
 from typing import Any
 
 from plaudit.golds import gold_of
-from plaudit.recipes import RowScore
 from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
@@ -28,7 +25,7 @@ from plaudit.trainers._rows import (
 def rubric(recipe: AnyRecipe = None) -> Any:
     """A `verifiers.Rubric` of a recipe's components, with its weights.
 
-    verifiers has rubrics up to its version 0.3; from 0.4 on, plug in `reward` and `components`.
+    verifiers has rubrics up to its version 0.3; from 0.4 on, plug in `reward`.
 
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
 
@@ -57,38 +54,24 @@ async def reward(task: Any, trace: Any) -> float:
     r"""The total of a trace's last reply, by the recipe that PLAUDIT_RECIPE names.
 
     The fields of the task's data are columns; the gold is under one of the names that datasets
-    give it, such as `answer`.
+    give it, such as `answer`. Each component's value becomes a metric of the trace, by its name.
 
     >>> import asyncio, os
     >>> from types import SimpleNamespace as Some
-    >>> task, trace = Some(prompt="2 + 2?", answer="4"), Some(last_reply=r"\boxed{4}")
+    >>> metrics = {}
+    >>> trace = Some(last_reply=r"\boxed{4}", record_metrics=metrics.update)
     >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> asyncio.run(reward(task, trace))
-    1.0
-    >>> asyncio.run(components(task, trace))["accuracy_reward"]
-    1.0
+    >>> asyncio.run(reward(Some(prompt="2 + 2?", answer="4"), trace)), metrics["accuracy_reward"]
+    (1.0, 1.0)
     >>> del os.environ["PLAUDIT_RECIPE"]
     """
-    return total_of(await _scored(task, trace))
-
-
-async def components(task: Any, trace: Any) -> dict[str, float]:
-    """Each component's value by its name, as metrics; for an example, see `reward`.
-
-    >>> import inspect
-    >>> inspect.iscoroutinefunction(components)
-    True
-    """
-    return metrics_of(await _scored(task, trace))
-
-
-async def _scored(task: Any, trace: Any) -> RowScore:
     fields = task.model_dump() if hasattr(task, "model_dump") else vars(task)
     columns = columns_of([fields])
     columns["prompts"] = [fields.get("prompt")]
     columns["solution"] = [gold_in(fields)]
     [row] = await Batch([response_of(trace.last_reply)], columns).scores_async(chosen())
-    return row
+    trace.record_metrics(metrics_of(row))
+    return total_of(row)
 
 
 def _of_a_rollout(function: Callable[..., Any]) -> Callable[..., Any]:

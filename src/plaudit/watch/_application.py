@@ -107,7 +107,7 @@ def _finite(value: Any) -> Any:
 def _page(names: tuple[str, ...]) -> bytes:
     body = render_html(_file("body.html.jinja"), names=names)
     return html_page(
-        " and ".join(names),
+        ", ".join(names),
         body,
         kind="plaudit watch",
         about=render_html('<p class="quiet" id="about">Reading the run …</p>'),

@@ -2,23 +2,23 @@
 
 import threading
 import time
+from base64 import b64encode
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from plaudit.alarms import Alarm, Spread, Step, spread_of
 from plaudit.recording import open_recorded, prompt_key
-from plaudit.report import completion_text, prompt_text
-from plaudit.watch._alarms import Alarm, AlarmLog
-from plaudit.watch._steps import Spread, Step, step_of
+from plaudit.report import prompt_text
 
 POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
 FRESH = 0.5  # seconds: the folder is not read again sooner
 LONGEST = 20_000  # characters of a text that are shown; of a longer one, the beginning and the end
 KNOWN = (
-    *("row_id", "group_id", "step", "process", "prompt", "completion", "tokens", "seconds"),
-    *("total", "status", "explanation"),
+    *("row_id", "group_id", "step", "process", "prompt", "completion", "thumbnail", "tokens"),
+    *("seconds", "total", "status", "explanation"),
 )
 
 Row = dict[str, Any]
@@ -31,10 +31,6 @@ class WatchedRun:
         self.name = name
         self.version = 0
         self._run = open_recorded(folder)
-        self._steps: dict[int, Step] = {}
-        self._order: list[int] = []
-        self._alarms: list[Alarm] = []
-        self._log = AlarmLog()
         self._lock = threading.Lock()
         self._looked = 0.0
 
@@ -46,19 +42,17 @@ class WatchedRun:
             unreadable = len(self._run.unreadable)
             changed = self._run.refresh()
             self._looked = time.monotonic()
-            self.version += len(self._run.unreadable) != unreadable
-            if not changed:
-                return
-            for step in changed:
-                lines = self._run.lines(step)
-                if lines:
-                    self._steps[step] = step_of(step, lines)
-                else:
-                    self._steps.pop(step, None)
-            self._order = sorted(self._steps)
-            steps = [self._steps[step] for step in self._order]
-            self._alarms = self._log.update(steps, bisect_left(self._order, min(changed)))
-            self.version += 1
+            self.version += bool(changed) or len(self._run.unreadable) != unreadable
+
+    @property
+    def alarms(self) -> list[Alarm]:
+        """The alarms, as far as the run was read."""
+        return self._run.alarms
+
+    @property
+    def is_live(self) -> bool:
+        """Whether a process still records into the folder."""
+        return self._run.is_live()
 
     def state(self, have: int) -> dict[str, Any]:
         """What the page shows of the run; the version alone where it has that already."""
@@ -66,7 +60,7 @@ class WatchedRun:
         with self._lock:
             if have == self.version and self.version:
                 return {"version": self.version}
-            steps = [self._steps[step] for step in self._order]
+            steps = self._run.steps
             return {
                 "version": self.version,
                 "name": self.name,
@@ -75,11 +69,11 @@ class WatchedRun:
                 "rows": self._run.rows,
                 "unreadable": [f"{part}: {why}" for part, why in self._run.unreadable.items()],
                 "steps": len(steps),
-                "first": self._order[0] if self._order else None,
-                "last": self._order[-1] if self._order else None,
+                "first": steps[0].step if steps else None,
+                "last": steps[-1].step if steps else None,
                 "at": max((step.at for step in steps), default=None),
                 "unit": steps[-1].unit if steps else "characters",
-                "alarms": [asdict(alarm) for alarm in self._alarms],
+                "alarms": [asdict(alarm) for alarm in self._run.alarms],
                 "curves": curves_of(steps),
             }
 
@@ -89,19 +83,22 @@ class WatchedRun:
         with self._lock:
             found = [] if step is None else self._run.step_rows(step)
         chosen = ordered(filtered(found, asked), asked)
-        components = self._run.components
-        return {
-            "step": step,
-            "count": len(chosen),
-            "rows": [row_of(row, components) for row in chosen[:most]],
-        }
+        shown = chosen[:most]
+        if shown and not asked.get("order") and not asked.get("high"):  # the last group as a whole
+            last = shown[-1]["group_id"]
+            shown += [row for row in chosen[most:] if row["group_id"] == last]
+        rows = [self._shown(row) for row in shown]
+        return {"step": step, "count": len(chosen), "rows": rows}
+
+    def _shown(self, row: Row) -> Row:
+        return row_of(row, self._run.components, self._run.folder)
 
     def prompt(self, prompt: str, most: int) -> dict[str, Any]:
         """The completions of one prompt through all steps."""
         self.refresh()
         with self._lock:
             found = self._run.prompt_rows(prompt, most)
-        return {"name": self.name, "rows": [row_of(row, self._run.components) for row in found]}
+        return {"name": self.name, "rows": [self._shown(row) for row in found]}
 
     def _step(self, asked: Mapping[str, str]) -> int | None:
         """The step that is asked for, or the nearest after it; the last where none is.
@@ -109,7 +106,7 @@ class WatchedRun:
         `by` of -1 or 1 asks for the recorded step before it, or after it.
         """
         self.refresh()
-        order, step = self._order, asked.get("step", "")
+        order, step = [one.step for one in self._run.steps], asked.get("step", "")
         if not order:
             return None
         place = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
@@ -128,45 +125,42 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
     names = list(steps[-1].values) if steps else []
     found = dict.fromkeys(status for step in steps for status in step.statuses)
     others = [status for status in found if status != "scored"]
+    judging = dict.fromkeys(name for step in steps for name in step.right)
     return {
         "step": [part[-1].step for part in bins],
         "values": {
-            name: _curve(bins, lambda step, name=name: step.values[name])  # type: ignore[misc]
-            for name in names
+            name: _curve([[s.values[name] for s in part] for part in bins]) for name in names
         },
-        "length": _curve(bins, lambda step: step.length),
-        "flat": [_share(part, lambda s: s.flat, lambda s: s.groups) for part in bins],
+        "right": {
+            name: [_share([step.right.get(name, (0, 0))[::-1] for step in part]) for part in bins]
+            for name in judging
+        },
+        "length": _curve([[step.length for step in part] for part in bins]),
+        "flat": [_share([(step.flat, step.groups) for step in part]) for part in bins],
         "statuses": {
-            status: [
-                _share(part, lambda s, of=status: s.statuses.get(of, 0), lambda s: s.rows)  # type: ignore[misc]
-                for part in bins
-            ]
+            status: [_share([(s.statuses.get(status, 0), s.rows) for s in part]) for part in bins]
             for status in others
         },
         "seconds": [_rounded(sum(s.seconds for s in part) / len(part)) for part in bins],
     }
 
 
-def _curve(bins: Sequence[Sequence[Step]], of: Callable[[Step], Spread]) -> dict[str, Any]:
-    each = [[of(step) for step in part] for part in bins]
-    quartiles = {
-        edge: [_rounded(_weighted(part, edge)) for part in each]
-        for edge in ("low", "middle", "high")
-    }
-    return {"mean": [_rounded(_weighted(part, "mean")) for part in each], **quartiles}
+def _curve(bins: Sequence[Sequence[Spread]]) -> dict[str, Any]:
+    """The means, and a standard deviation below and above them, as far as there are values."""
+    curve: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
+    for one in map(spread_of, bins):
+        mean, low, high = one.mean, one.least, one.most
+        if mean is not None and low is not None and high is not None:
+            low, high = max(low, mean - one.deviation), min(high, mean + one.deviation)
+        for name, value in zip(curve, (mean, low, high), strict=True):
+            curve[name].append(_rounded(value))
+    return curve
 
 
-def _weighted(spreads: Sequence[Spread], edge: str) -> float | None:
-    known = [(getattr(s, edge), s.rows) for s in spreads if getattr(s, edge) is not None]
-    rows = sum(count for _, count in known)
-    return sum(value * count for value, count in known) / rows if rows else None
-
-
-def _share(
-    steps: Sequence[Step], part: Callable[[Step], int], whole: Callable[[Step], int]
-) -> float | None:
-    of = sum(map(whole, steps))
-    return _rounded(sum(map(part, steps)) / of) if of else None
+def _share(counts: Sequence[tuple[int, int]]) -> float | None:
+    """What share of the wholes the parts are; None if the wholes are nothing."""
+    whole = sum(of for _, of in counts)
+    return _rounded(sum(part for part, _ in counts) / whole) if whole else None
 
 
 def _rounded(value: float | None) -> float | None:
@@ -236,23 +230,39 @@ def _length(row: Row) -> float:
     return float(row.get("tokens") or len(str(row.get("completion") or "")))
 
 
-def row_of(row: Row, components: Sequence[str]) -> Row:
-    """A row as the page shows it."""
+def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
+    """A row as the page shows it; `folder` is that of its record."""
     beside = {name: v for name, v in row.items() if name not in (*KNOWN, *components)}
+    reasons = row.get("explanation") or []
+    verdicts = [entry["right"] for entry in reasons if entry.get("right") is not None]
     return {
         "id": str(row["row_id"]),
         "step": row.get("step"),
         "process": row.get("process"),
-        "group": _prompt_of(row),
+        "group": str(row["group_id"]),
+        "key": _prompt_of(row),
         "prompt": _shortened(prompt_text(row.get("prompt"))),
-        "completion": _shortened(completion_text(row.get("completion"))),
+        "completion": _shortened(prompt_text(row.get("completion"))),
+        "thumbnail": _thumbnail(folder, row.get("thumbnail")),
         "tokens": row.get("tokens"),
         "total": row["total"],
         "status": row["status"],
+        "right": all(verdicts) if verdicts else None,
         "values": {name: row.get(name) for name in components},
-        "reasons": row.get("explanation") or [],
+        "reasons": reasons,
         "beside": {name: _shortened(str(v)) for name, v in beside.items() if v is not None},
     }
+
+
+def _thumbnail(folder: Path, name: str | None) -> str | None:
+    """The small image of a row, as a data URI; None if there is none."""
+    if not name:
+        return None
+    try:
+        content = (folder / "thumbnails" / Path(name).name).read_bytes()
+    except OSError:
+        return None
+    return f"data:image/jpeg;base64,{b64encode(content).decode()}"
 
 
 def _shortened(text: str) -> str:

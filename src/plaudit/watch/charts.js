@@ -30,24 +30,24 @@ const curves = (() => {
     return found;
   }
 
-  function extent(lines, percent) {
+  function extent(lines, percent, fromZero) {
     const ys = lines.flatMap((line) => [...line.y, ...(line.low ?? []), ...(line.high ?? [])]).filter((y) => y !== null);
     if (percent) return [0, 1];
     let low = Math.min(...ys), high = Math.max(...ys);
     if (!ys.length) [low, high] = [0, 1];
-    if (low > 0 && low < 0.6 * high) low = 0;
+    if (low > 0 && (fromZero || low < 0.6 * high)) low = 0;
     const room = (high - low) * 0.05 || Math.abs(high) * 0.1 || 0.5;
     return [low === 0 ? 0 : low - room, high + room];
   }
 
-  // A chart in its place. lines: [{name, x, y, low, high, dashed, colour}]; pick(step) is a click.
-  function draw(place, lines, { title, percent = false, pick }) {
+  // A chart in its place. lines: [{name, x, y, low, high, dashes, colour}]; pick(step) is a click.
+  function draw(place, lines, { title, percent = false, fromZero = false, pick }) {
     const width = Math.max(place.clientWidth, 240);
     const xs = lines.flatMap((line) => line.x);
     let [left, right] = [Math.min(...xs), Math.max(...xs)];
     if (!xs.length) [left, right] = [0, 1];
     if (left === right) [left, right] = [left - 1, right + 1];
-    const [low, high] = extent(lines, percent);
+    const [low, high] = extent(lines, percent, fromZero);
     const across = (x) => EDGE.left + ((x - left) / (right - left)) * (width - EDGE.left - EDGE.right);
     const up = (y) => HEIGHT - EDGE.bottom - ((y - low) / (high - low)) * (HEIGHT - EDGE.top - EDGE.bottom);
     const label = (value) => (percent ? `${Math.round(value * 100)}%` : shown(Number(value.toPrecision(6))));
@@ -101,7 +101,7 @@ const curves = (() => {
     });
     if (!d) return [];
     const style = { class: "line", d, stroke: line.colour };
-    if (line.dashed) style["stroke-dasharray"] = "6 4";
+    if (line.dashes) style["stroke-dasharray"] = line.dashes;
     const alone = line.y.filter((y) => y !== null).length === 1;
     const at = line.y.findIndex((y) => y !== null);
     const dot = () => svg("circle", { cx: across(line.x[at]), cy: up(line.y[at]), r: 4, fill: line.colour });
@@ -117,6 +117,15 @@ const curves = (() => {
     return [svg("path", { class: "band", d: `M${[...there, ...back].join("L")}Z`, fill: line.colour })];
   }
 
+  // A short piece of a line, for a legend.
+  function lineKey(line) {
+    const key = svg("svg", { class: "line-key", viewBox: "0 0 24 4", "aria-hidden": "true" });
+    const style = { d: "M0,2H24", stroke: line.colour, "stroke-width": 3 };
+    if (line.dashes) style["stroke-dasharray"] = line.dashes;
+    key.append(svg("path", style));
+    return key;
+  }
+
   // The legend, with the values at a step, or at the last one before it.
   function told(lines, x, percent) {
     const value = (y) => (y === null || y === undefined ? "–" : percent ? `${(100 * y).toFixed(1)}%` : shown(y));
@@ -125,13 +134,12 @@ const curves = (() => {
       ...lines.map((line) => {
         let at = line.x.length - 1;
         while (at > 0 && line.x[at] > x) at -= 1;
-        const key = element("i", { className: line.dashed ? "dashed" : "" });
-        key.style.borderColor = line.colour;
+        const key = lineKey(line);
         const middle = line.low && line.low[at] !== null ? ` (${value(line.low[at])} to ${value(line.high[at])})` : "";
         return element("span", {}, key, `${line.name} ${value(line.y[at])}${middle}`);
       }),
     ];
   }
 
-  return { draw, colour, dark };
+  return { draw, colour, dark, lineKey };
 })();

@@ -35,7 +35,7 @@
         showAlarms();
         showCharts();
         offerStatuses();
-        if (shownStep === null) await showRows();
+        if (shownStep === null || !asked) await showRows();
       }
       document.documentElement.dataset.ready = "";
     } catch (error) {
@@ -64,6 +64,9 @@
     );
   }
 
+  const DASHES = ["", "6 4", "2 3", "9 3 2 3"]; // of the lines of the first run, the second, …
+  const look = (place, colour = place) => ({ dashes: DASHES[place % DASHES.length], colour: curves.colour(colour) });
+
   function showHeadline() {
     const facts = [
       ["step", (run) => (run.last === null ? "–" : counted(run.last)), (run) => `${counted(run.rows)} rows`],
@@ -72,16 +75,13 @@
       ["length", (run) => shown(last(run.curves.length.mean)), (run) => run.unit],
       ["seconds of rewards", (run) => shown(last(run.curves.seconds)), () => "per step, in the slowest process"],
     ];
+    const alone = (value, name, note) => [element("b", {}, value(runs[0])), element("span", {}, name), element("small", {}, note(runs[0]))];
+    const beside = (value, name) => [
+      element("span", {}, name),
+      ...runs.map((run, place) => element("small", { className: "of-run" }, curves.lineKey(look(place)), `${run.name} `, element("b", {}, value(run)))),
+    ];
     one("#headline").replaceChildren(
-      ...facts.map(([name, value, note]) =>
-        element(
-          "div",
-          {},
-          element("b", {}, value(runs[0])),
-          element("span", {}, name),
-          element("small", {}, runs[1] ? `${runs[1].name}: ${value(runs[1])}` : note(runs[0])),
-        ),
-      ),
+      ...facts.map(([name, value, note]) => element("div", {}, ...(runs.length > 1 ? beside(value, name) : alone(value, name, note)))),
     );
   }
 
@@ -144,30 +144,33 @@
       title: name,
       lines: each((curves) => curves.values[name] && { ...curves.values[name], y: curves.values[name].mean }),
     });
-    const statuses = [...new Set(runs.flatMap((run) => Object.keys(run.curves.statuses)))];
+    const shares = (of) => {
+      const kinds = [...new Set(runs.flatMap((run) => Object.keys(run.curves[of])))];
+      const line = (kind) => (curves) => curves[of][kind] && { y: curves[of][kind] };
+      return kinds.flatMap((kind, place) => each(line(kind), kind, kinds.length > 1 ? place : null));
+    };
     return [
       ...names.map(own),
+      { key: "right", title: "right", percent: true, lines: shares("right") },
       { key: "flat", title: "groups without signal", percent: true, lines: each((curves) => ({ y: curves.flat })) },
-      { key: "length", title: `length in ${runs[0].unit}`, lines: each((curves) => ({ ...curves.length, y: curves.length.mean })) },
       {
-        key: "statuses",
-        title: "statuses other than scored",
-        percent: true,
-        lines: statuses.flatMap((status, place) =>
-          each((curves) => curves.statuses[status] && { y: curves.statuses[status] }, status, place),
-        ),
+        key: "length",
+        title: `length in ${runs[0].unit}`,
+        fromZero: true,
+        lines: each((curves) => ({ ...curves.length, y: curves.length.mean })),
       },
-      { key: "seconds", title: "seconds of rewards per step", lines: each((curves) => ({ y: curves.seconds })) },
+      { key: "statuses", title: "statuses other than scored", percent: true, lines: shares("statuses") },
+      { key: "seconds", title: "seconds of rewards per step", fromZero: true, lines: each((curves) => ({ y: curves.seconds })) },
     ];
   }
 
-  // A line of each run, the second one dashed.
+  // A line of each run. place: that of the colour; by default each run has its own.
   function each(of, name = "", place = null) {
     return runs.flatMap((run, at) => {
       const found = of(run.curves);
       if (!found || !run.curves.step.length) return [];
       const label = [name, runs.length > 1 ? run.name : name ? "" : "mean"].filter(Boolean).join(", ");
-      return [{ ...found, name: label, x: run.curves.step, dashed: at > 0, colour: curves.colour(place ?? at) }];
+      return [{ ...found, name: label, x: run.curves.step, ...look(at, place ?? at) }];
     });
   }
 
@@ -207,6 +210,7 @@
     const found = await ask("/api/rows", values);
     if (number !== asked) return;
     if (shownStep !== null) shownStep = found.step;
+    keepInAddress();
     one("#step").value = found.step ?? "";
     one("#found").textContent =
       found.step === null
@@ -219,6 +223,23 @@
     plaudit.all("details", list).forEach((row) => (row.open = open.has(row.dataset.row)));
   }
 
+  // The run, the step, the order and the status are in the address, which can be sent to others.
+  function keepInAddress() {
+    const kept = { run: one("#run").value === "0" ? "" : one("#run").value, step: shownStep ?? "", order: one("#order").value, status: one("#status").value };
+    const query = new URLSearchParams(Object.entries(kept).filter(([, value]) => value !== ""));
+    history.replaceState(null, "", `${query.size ? `?${query}` : location.pathname}${location.hash}`);
+  }
+
+  function readAddress() {
+    const query = new URLSearchParams(location.search);
+    for (const name of ["run", "order", "status"]) {
+      const [field, value] = [one(`#${name}`), query.get(name)];
+      if (value && name === "status") field.append(element("option", { value }, value)); // its rows are yet to be read
+      if (value && [...field.options].some((option) => option.value === value)) field.value = value;
+    }
+    if (/^\d+$/.test(query.get("step") ?? "")) shownStep = Number(query.get("step"));
+  }
+
   const flat = (rows) => element("div", { className: "card group" }, ...rows.map((row) => rowView(row, true)));
 
   function grouped(rows) {
@@ -226,12 +247,15 @@
       element(
         "article",
         { className: "card group" },
+        ...picture(own[0]),
         element("p", { className: "asked" }, own[0].prompt || "(the trainer passed no prompt)"),
         timeButton(own[0]),
         ...own.map((row) => rowView(row, false)),
       ),
     );
   }
+
+  const picture = (row) => (row.thumbnail ? [element("img", { className: "thumbnail", src: row.thumbnail, alt: "The image of the prompt" })] : []);
 
   function groupBy(rows, of) {
     const groups = new Map();
@@ -254,7 +278,7 @@
       element(
         "summary",
         {},
-        element("b", {}, withStep ? `step ${counted(row.step)}` : shown(row.total)),
+        element("b", {}, mark(row), withStep ? `step ${counted(row.step)}` : shown(row.total)),
         element("span", { className: "said" }, said.slice(0, 300)),
         element("span", { className: "numbers" }, withStep ? `total ${shown(row.total)} ` : `${values.join(" · ")} `, pill(row.status)),
       ),
@@ -263,6 +287,9 @@
     view.addEventListener("toggle", () => view.open && view.children.length < 2 && view.append(inside(row, withPrompt)));
     return view;
   }
+
+  const mark = (row) =>
+    row.right === null ? "" : element("span", { className: row.right ? "mark right" : "mark wrong", title: row.right ? "right" : "wrong" }, row.right ? "✓" : "✗");
 
   const pill = (status) => element("span", { className: `status ${status}` }, status);
 
@@ -273,7 +300,7 @@
     return element(
       "div",
       { className: "inside" },
-      ...(withPrompt ? [element("h4", {}, "prompt"), element("pre", {}, row.prompt || "(none)"), timeButton(row)] : []),
+      ...(withPrompt ? [element("h4", {}, "prompt"), ...picture(row), element("pre", {}, row.prompt || "(none)"), timeButton(row)] : []),
       element("h4", {}, `completion (${about.join(", ")})`),
       element("pre", {}, row.completion || "(nothing)"),
       element("h4", {}, "why"),
@@ -295,7 +322,7 @@
   }
 
   async function showHistory(row) {
-    const found = await ask("/api/prompt", { prompt: row.group, most: 200 });
+    const found = await ask("/api/prompt", { prompt: row.key, most: 200 });
     const sides = found.map((run) =>
       element(
         "div",
@@ -306,6 +333,7 @@
     );
     const figure = element("figure", { className: "curve" });
     one("#through-time").replaceChildren(
+      ...picture(row),
       element("p", { className: "asked" }, row.prompt || "(the trainer passed no prompt)"),
       figure,
       element("div", { className: "sides" }, ...sides),
@@ -325,8 +353,7 @@
       y: totals.map((all) => all.reduce((sum, one) => sum + one, 0) / all.length),
       low: totals.map((all) => Math.min(...all)),
       high: totals.map((all) => Math.max(...all)),
-      dashed: place > 0,
-      colour: curves.colour(place),
+      ...look(place),
     }];
   }
 
@@ -335,7 +362,8 @@
     const choice = one("#status");
     const chosen = choice.value;
     choice.replaceChildren(element("option", { value: "" }, "any"), ...["scored", ...known].map((name) => element("option", { value: name }, name)));
-    choice.value = ["scored", ...known].includes(chosen) ? chosen : "";
+    if (chosen && !["scored", ...known].includes(chosen)) choice.append(element("option", { value: chosen }, chosen));
+    choice.value = chosen;
   }
 
   let moved = Promise.resolve();
@@ -361,6 +389,7 @@
   one("#choice").onsubmit = (event) => event.preventDefault();
   one("#close").onclick = () => one("#history").close();
   addEventListener("resize", () => runs.length && showCharts());
-  curves.dark.addEventListener("change", () => runs.length && showCharts());
+  curves.dark.addEventListener("change", () => runs.length && (showHeadline(), showCharts()));
+  readAddress();
   follow();
 })();

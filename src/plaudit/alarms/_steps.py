@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
+from math import sqrt
 from typing import Any
 
 _SAME = 1e-9  # totals of a group that differ by no more are the same
@@ -11,34 +11,36 @@ _SAME = 1e-9  # totals of a group that differ by no more are the same
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """The values of a step: how many, their sum and that of their squares, and quartiles."""
+    """Values: how many, their sum and that of their squares, the least and the most.
+
+    >>> Spread(rows=4, total=2.0, squares=2.0, least=0.0, most=1.0).mean
+    0.5
+    """
 
     rows: int
     total: float
     squares: float
-    low: float | None
-    middle: float | None
-    high: float | None
     least: float | None
     most: float | None
 
     @property
     def mean(self) -> float | None:
-        """The mean; None where no row has a value."""
+        """The mean; None if no row has a value."""
         return self.total / self.rows if self.rows else None
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation; 0.0 if no row has a value."""
+        mean = self.mean or 0.0
+        return sqrt(max(self.squares / max(self.rows, 1) - mean**2, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The most frequent answer of a step: its share of the rows, and how many prompts it is for.
+class Answers:
+    """The most frequent answers of a step, each with its rows and groups; and its golds."""
 
-    gold: the share of the rows whose gold is the most frequent gold
-    """
-
-    text: str
-    share: float
-    prompts: int
-    gold: float
+    texts: Mapping[str, tuple[int, int]]
+    golds: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,8 @@ class Step:
     seconds: how long its rewards took, in the process in which they took longest
     groups: how many groups have two totals or more; flat: how many of these have no signal
     statuses: how many rows have each
-    decided: for each component that says which rows are right, how many rows it says so of
+    right: for each component that says which rows are right, how many rows it judged, and how
+        many of these are right
 
     >>> step_of(3, []).rows
     0
@@ -64,14 +67,14 @@ class Step:
     groups: int
     flat: int
     statuses: Mapping[str, int]
-    decided: Mapping[str, int]
-    answers: Mapping[str, Answer]
+    right: Mapping[str, tuple[int, int]]
+    answers: Mapping[str, Answers]
 
 
 def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     """The lines of all processes for one step, put together.
 
-    >>> spread = {"rows": 2, "sum": 1.0, "squares": 1.0, "points": [[0.0, 1], [1.0, 1]]}
+    >>> spread = {"rows": 2, "sum": 1.0, "squares": 1.0, "least": 0.0, "most": 1.0}
     >>> line = {"part": "part-00000003-00000-00000-000001", "rows": 2, "seconds": 0.5, "at": 0.0,
     ...         "values": {"total": spread}, "length": spread, "unit": "tokens",
     ...         "statuses": {"scored": 2}, "groups": [["a", 2, 0.0, 1.0]], "right": {},
@@ -80,60 +83,59 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     >>> found.rows, found.values["total"].mean, found.flat, found.groups
     (4, 0.5, 0, 1)
     """
-    rows = sum(line["rows"] for line in lines)
     seconds: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
-    decided: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    right: Counter[str] = Counter()
     for line in lines:
         process = "".join(line["part"].split("-")[2:3])
         seconds[process] += line["seconds"]
         statuses.update(line["statuses"])
-        decided.update({name: counts[0] for name, counts in line["right"].items()})
+        for name, (rows, of_these) in line["right"].items():
+            judged[name] += rows
+            right[name] += of_these
     names = dict.fromkeys(name for line in lines for name in line["values"])
     groups, flat = _groups(lines)
     return Step(
         step=step,
-        rows=rows,
+        rows=sum(line["rows"] for line in lines),
         seconds=max(seconds.values(), default=0.0),
         at=max((line["at"] for line in lines), default=0.0),
-        values={name: spread_of([line["values"][name] for line in lines]) for name in names},
-        length=spread_of([line["length"] for line in lines]),
+        values={name: _spread([line["values"][name] for line in lines]) for name in names},
+        length=_spread([line["length"] for line in lines]),
         unit=lines[0]["unit"] if lines else "characters",
         groups=groups,
         flat=flat,
         statuses=dict(statuses),
-        decided=dict(decided),
+        right={name: (rows, right[name]) for name, rows in judged.items()},
         answers=_answers(lines),
     )
 
 
-def spread_of(found: Sequence[Mapping[str, Any]]) -> Spread:
-    """The spread of values that several processes summed up.
-
-    >>> spread_of([{"rows": 4, "sum": 2.0, "squares": 2.0, "points": [[0.0, 2], [1.0, 2]]}]).high
-    1.0
-    """
-    points = sorted((float(v), float(n)) for one in found for v, n in one["points"])
-    points = [(value, weight) for value, weight in points if isfinite(value)]
-    low, middle, high = (_quantile(points, share) for share in (0.25, 0.5, 0.75))
-    return Spread(
-        sum(one["rows"] for one in found),
-        float(sum(one["sum"] for one in found)),
-        float(sum(one["squares"] for one in found)),
-        *(low, middle, high),
-        points[0][0] if points else None,
-        points[-1][0] if points else None,
+def _spread(lines: Sequence[Mapping[str, Any]]) -> Spread:
+    return spread_of(
+        [
+            Spread(*(one[key] for key in ("rows", "sum", "squares", "least", "most")))
+            for one in lines
+        ]
     )
 
 
-def _quantile(points: Sequence[tuple[float, float]], share: float) -> float | None:
-    """The value up to which a share of the weight lies."""
-    wanted = share * sum(weight for _, weight in points)
-    for value, weight in points:
-        wanted -= weight
-        if wanted <= 0:
-            return value
-    return points[-1][0] if points else None
+def spread_of(spreads: Sequence[Spread]) -> Spread:
+    """The spread of the values of several spreads.
+
+    >>> spread_of([Spread(2, 2.0, 2.0, 1.0, 1.0), Spread(2, 0.0, 0.0, 0.0, 0.0)]).deviation
+    0.5
+    """
+    least = [one.least for one in spreads if one.least is not None]
+    most = [one.most for one in spreads if one.most is not None]
+    return Spread(
+        sum(one.rows for one in spreads),
+        float(sum(one.total for one in spreads)),
+        float(sum(one.squares for one in spreads)),
+        min(least, default=None),
+        max(most, default=None),
+    )
 
 
 def _groups(lines: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
@@ -147,20 +149,16 @@ def _groups(lines: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
     return len(several), sum(most - least <= _SAME for least, most in several)
 
 
-def _answers(lines: Sequence[Mapping[str, Any]]) -> dict[str, Answer]:
-    rows = max(sum(line["rows"] for line in lines), 1)
+def _answers(lines: Sequence[Mapping[str, Any]]) -> dict[str, Answers]:
     found = {}
     for name in dict.fromkeys(name for line in lines for name in line["answers"]):
-        counts: Counter[str] = Counter()
-        prompts: Counter[str] = Counter()
+        rows: Counter[str] = Counter()
+        groups: Counter[str] = Counter()
         golds: Counter[str] = Counter()
         for one in (line["answers"][name] for line in lines if name in line["answers"]):
-            counts.update({text: count for text, count, _ in one["top"]})
-            for text, _, groups in one["top"]:
-                prompts[text] = max(prompts[text], groups)  # processes may share a prompt
+            for text, count, own in one["top"]:
+                rows[text] += count
+                groups[text] = max(groups[text], own)  # processes may share a group
             golds.update(dict(one["gold"]))
-        if counts:
-            text, count = max(counts.items(), key=lambda item: (item[1], item[0]))
-            gold = max(golds.values(), default=0)
-            found[name] = Answer(text, count / rows, prompts[text], gold / rows)
+        found[name] = Answers({text: (n, groups[text]) for text, n in rows.items()}, dict(golds))
     return found
