@@ -29,7 +29,7 @@ name = "with-a-hole"
 reward = "trl.reasoning_accuracy_reward"
 [[rewards]]
 reward = "hole:brief_form"
-weight = 3.0
+weight = 10.0
 """
 RUN = """
 model = "start"
@@ -38,7 +38,7 @@ recipe = "recipe.toml"
 output = "grpo"
 [trainer]
 max_steps = 30
-learning_rate = 1e-3
+learning_rate = 2e-3
 warmup_steps = 5
 per_device_train_batch_size = 64
 num_generations = 8
