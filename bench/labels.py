@@ -100,7 +100,7 @@ def qa_verdicts(rows: list[Row]) -> dict[str, list[Score | bool]]:
     qa = load("qa")
     texts, solution = [row["completion"] for row in rows], [row["gold"] for row in rows]
     return {
-        "preset `qa`": [row.components["answer"] for row in qa(texts, solution=solution)],
+        "preset `qa`": [row.components["accuracy"] for row in qa(texts, solution=solution)],
         "`exact_match_reward`": list(exact_match_reward.scores(texts, solution, separator="/")),
         "any alias contained": [contained(row) for row in rows],
     }

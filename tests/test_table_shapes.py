@@ -207,7 +207,7 @@ def test_readers_of_a_scored_folder_tell_them_apart(crowded_folder, tmp_path):
     watched = open_recorded(folders[0])
     watched.refresh()
     assert not watched.unreadable
-    assert [line["values"]["total"]["sum"] for line in watched.lines(1)] == [1.0]
+    assert [step.values["total"].total for step in watched.steps[:1]] == [1.0]
     assert watched.step_rows(7)[0]["total"] == 0.0
 
 

@@ -46,6 +46,9 @@ def test_log_extra_gets_trls_columns():
     }
 
 
+ANSWERS_ALONE = ("undecided", "several", "retracted", "unsolved")  # the statuses of `answers`
+
+
 def test_log_metric_hears_of_trouble():
     logged = {}
     completions = [r"\boxed{1000000!}", "It is one.", r"\boxed{2}", r"\boxed{2}"]
@@ -56,6 +59,7 @@ def test_log_metric_hears_of_trouble():
         "accuracy_reward/limit": 0.25,
         "accuracy_reward/bad_gold": 0.25,
         "accuracy_reward/no_answer": 0.25,
+        **{f"accuracy_reward/{status}": 0.0 for status in ANSWERS_ALONE},
     }
 
 
