@@ -163,7 +163,7 @@ def test_a_server_stops_under_load_every_time(tmp_path):
     """Clients connect all the time and keep their connections busy, also while it stops."""
     for _ in range(20):
         with served(tmp_path, ready=False) as server, ThreadPoolExecutor(8) as threads:
-            until(lambda: listens(server.url))  # noqa: B023
+            until(lambda: listens(server.url))
             hammering = [threads.submit(hammer, server.url) for _ in range(8)]
             time.sleep(0.3)
             assert server.stop() == 0

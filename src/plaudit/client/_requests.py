@@ -12,6 +12,7 @@ import time
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
@@ -27,6 +28,8 @@ from plaudit.client._payload import (
     rows_of,
 )
 from plaudit.recipes import RowScore
+from plaudit.recording import Recording, environment_recording, recording_in
+from plaudit.scores import Score
 
 T = TypeVar("T")
 VARIABLE = "PLAUDIT_TOKEN"
@@ -168,12 +171,10 @@ class Server:
     Request(method='GET', path='/v1/recipe', body=None)
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, recording: Recording | None = None) -> None:
         self.settings = settings
-        self._recipe: RemoteRecipe | None = None
-
-    def __reduce__(self) -> tuple[type["Server"], tuple[Settings]]:
-        return Server, (self.settings,)
+        self._recording = recording
+        self._recipe: RemoteRecipe | None = None  # also in a pickle: a process must not see another
 
     def recipe(self) -> Steps[RemoteRecipe]:
         """What the server scores with; it is asked once."""
@@ -185,18 +186,53 @@ class Server:
                 raise ServerError(_other_server(self.settings.url)) from None
         return self._recipe
 
+    def recording(self) -> Steps[Recording | None]:
+        """Where to record what the server gives: by `plaudit.record`, or by the environment."""
+        if self._recording is not None:
+            return self._recording
+        recipe = yield from self.recipe()
+        return environment_recording(recipe.components, recipe.weights, recipe.toml)
+
+    def recorded_in(self, directory: Path) -> Steps["Server"]:
+        """The same server, whose rewards are recorded."""
+        recipe = yield from self.recipe()
+        recording = recording_in(directory, recipe.components, recipe.weights, recipe.toml)
+        server = Server(self.settings, recording)
+        server._recipe = recipe
+        return server
+
     def rows(self, completions: Sequence[Any], columns: Columns) -> Steps[list[RowScore]]:
         """The total, the components' scores and the reasons, for each completion."""
-        recipe = yield from self.recipe()
-        answer = yield from self._batch("/v1/score", completions, columns, reasons=True)
-        return rows_of(answer, recipe)
+        return (yield from self._recorded_rows("/v1/score", completions, columns))
 
     def rewards(
         self, completions: Sequence[Any], columns: Columns, component: str | None = None
     ) -> Steps[list[float | None]]:
         """The total of each completion, or what one component gives."""
+        if component is None and (yield from self.recording()) is not None:
+            rows = yield from self._recorded_rows("/v1/rewards", completions, columns)
+            return [row.total for row in rows]
         answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
         return [number(reward) for reward in answer["rewards"]]
+
+    def scores(
+        self, completions: Sequence[Any], columns: Columns, component: str
+    ) -> Steps[list[Score]]:
+        """What one component gives, with the reasons."""
+        options = {"component": component, "reasons": True}
+        answer = yield from self._batch("/v1/rewards", completions, columns, **options)
+        rows = rows_of(answer, (yield from self.recipe()))
+        return [row.components[component] for row in rows]
+
+    def _recorded_rows(
+        self, path: str, completions: Sequence[Any], columns: Columns
+    ) -> Steps[list[RowScore]]:
+        start = time.perf_counter()
+        answer = yield from self._batch(path, completions, columns, reasons=True)
+        rows = rows_of(answer, (yield from self.recipe()))
+        if (recording := (yield from self.recording())) is not None:
+            recording.add_rows(rows, completions, columns, time.perf_counter() - start)
+        return rows
 
     def _batch(
         self, path: str, completions: Sequence[Any], columns: Columns, **options: Any
@@ -214,11 +250,24 @@ class Server:
             assert reply is not None
             outcome = attempts.outcome(reply)
             if isinstance(outcome, Response):
+                self._check_fingerprint(outcome)
                 try:
                     return read_answer(outcome.content)
                 except ValueError:
                     raise ServerError(_other_server(self.settings.url)) from None
             yield outcome
+
+    def _check_fingerprint(self, response: Response) -> None:
+        """Raise if the server scores with another recipe than the one that the client knows."""
+        found = response.headers.get("x-recipe-fingerprint", "")
+        if self._recipe is not None and found != self._recipe.fingerprint:
+            raise ServerError(
+                f"{self.settings.url} scores with another recipe than before: its fingerprint was "
+                f"{self._recipe.fingerprint or 'missing'}, and is {found or 'missing'}. Its "
+                "rewards, weights, gates, parameters, or version of plaudit differ. Start the "
+                "server with the recipe of before; or, for the rewards of the new one, make "
+                "another Client"
+            )
 
 
 def _other_server(url: str) -> str:

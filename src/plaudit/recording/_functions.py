@@ -68,14 +68,19 @@ class RecordedRecipe(Recipe):
         start: float,
     ) -> None:
         if self.recording is not None:
-            seconds = time.perf_counter() - start
-            self.recording.recorder.add(rows, completions, columns, seconds)
+            self.recording.add_rows(rows, completions, columns, time.perf_counter() - start)
 
 
 class Recording:
     """Puts together what the rewards gave a batch, and hands whole batches to the recorder.
 
     There is one for each folder in a process; pickled, it is made anew in the other process.
+
+    >>> import tempfile
+    >>> recording = Recording(Path(tempfile.mkdtemp()), ["accuracy"], [1.0], recipe="")
+    >>> score = RowScore(1.0, {"accuracy": Score(1.0, "4 is equal to the gold 4.")})
+    >>> recording.add_rows([score], ["4"], {"solution": ["4"]}, seconds=0.1)
+    >>> recording.finish()
     """
 
     def __init__(
@@ -96,6 +101,16 @@ class Recording:
 
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
+
+    def add_rows(
+        self,
+        rows: Sequence[RowScore],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        seconds: float,
+    ) -> None:
+        """Write a batch that was scored as a whole."""
+        self.recorder.add(rows, completions, columns, seconds)
 
     def add(
         self,
@@ -312,7 +327,16 @@ def _scores_of(values: Any, name: str) -> Callable[[], Sequence[Score]]:
 
 
 def recorded_functions(functions: Sequence[Function], recording: Recording) -> list[Function]:
-    """The functions, each of which records what it gives."""
+    """The functions, each of which records what it gives.
+
+    >>> import tempfile
+    >>> def brief(completions, **kwargs):
+    ...     return [float(len(text) < 9) for text in completions]
+    >>> recording = recording_in(Path(tempfile.mkdtemp()), ["brief"], [1.0], recipe="")
+    >>> [function] = recorded_functions([brief], recording)
+    >>> function(completions=["4"])
+    [1.0]
+    """
     return [
         (RecordedAsyncFunction if iscoroutinefunction(function) else RecordedFunction)(
             function, name, recording
@@ -327,7 +351,14 @@ _known: dict[Path, Recording] = {}
 def recording_in(
     folder: Path, names: Sequence[str], weights: Sequence[float], recipe: str
 ) -> Recording:
-    """The recording of this process into a folder."""
+    """The recording of this process into a folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> recording = recording_in(folder, ["accuracy"], [1.0], recipe="")
+    >>> recording is recording_in(folder, ["accuracy"], [1.0], recipe="")
+    True
+    """
     path, known = folder.absolute(), known_recording(folder)
     if known is not None and known.names == tuple(names) and known.weights == tuple(weights):
         return known

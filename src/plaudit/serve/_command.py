@@ -10,8 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from plaudit.processes import collect_garbage_seldom, keep_freed_memory
-from plaudit.recipes import load
-from plaudit.recording import recorded
+from plaudit.recipes import RECORD_VARIABLE, load
 from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
 from plaudit.serve._connection import raise_descriptor_limit
@@ -124,7 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
     2
     """
     try:
-        recipe = recorded(load(arguments.recipe))
+        recipe = load(arguments.recipe)
         limits = Limits(
             arguments.max_body,
             arguments.max_rows,
@@ -147,6 +146,9 @@ def run(arguments: argparse.Namespace) -> int:
     if token is None and not ip_address(host).is_loopback:
         why = f"anyone who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
+    if folder := os.environ.get(RECORD_VARIABLE):
+        why = f"what a plaudit.Client asks for is not: set {RECORD_VARIABLE} where that runs"
+        log("trainers' own paths are recorded", folder=folder, why=why)
     hosts = _hosts(arguments.host, host, arguments.host_name)
     server = server_of(application(recipe, limits, token, images, hosts), limits)
 
