@@ -6,6 +6,7 @@ event loop.
 """
 
 import http.client
+import logging
 import os
 import random
 import time
@@ -17,6 +18,7 @@ from typing import Any, TypeVar
 
 import httpx
 
+from plaudit.client._advice import advice_on
 from plaudit.client._payload import (
     Columns,
     RemoteRecipe,
@@ -35,6 +37,8 @@ T = TypeVar("T")
 VARIABLE = "PLAUDIT_TOKEN"
 CONNECT_TIMEOUT = 5.0  # seconds: a server accepts a connection at once, however busy it is
 RETRIED = (429, 502, 503, 504)
+LOGGER = logging.getLogger("plaudit.client")
+LOG_INTERVAL = 15.0  # seconds between two lines about a server that does not answer
 LONGEST_PAUSE = 10.0  # seconds between two attempts, unless the server asks for more
 
 
@@ -94,6 +98,19 @@ class Settings:
 
     def _bearer(self) -> str:
         return (self.token or os.environ.get(VARIABLE, "")).strip()
+
+    @property
+    def token_source(self) -> str:
+        """Where the token comes from, for messages.
+
+        >>> Settings("http://rewards:8950", token="secret").token_source
+        'the token of token=…'
+        """
+        if self.token:
+            return "the token of token=…"
+        if self._bearer():
+            return f"the token of {VARIABLE}"
+        return f"no token: pass token=…, or set {VARIABLE}"
 
     @property
     def timeouts(self) -> dict[str, float]:
@@ -244,7 +261,7 @@ class Server:
         return answer
 
     def _answer(self, method: str, path: str, body: bytes | None = None) -> Steps[Any]:
-        attempts = Attempts(self.settings)
+        attempts = Attempts(self.settings, is_known=self._recipe is not None)
         while True:
             reply = yield Request(method, path, body)
             assert reply is not None
@@ -302,9 +319,10 @@ class Attempts:
     True
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, is_known: bool = False) -> None:
         self._settings = settings
-        self._end = time.monotonic() + settings.patience
+        self._is_known = is_known  # whether the server has answered before: its address is right
+        self._start = self._logged = time.monotonic()
         self._count = 0
 
     def outcome(self, reply: Reply) -> Response | Pause:
@@ -317,17 +335,34 @@ class Attempts:
         seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
         if isinstance(reply, Response):
             seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
-        if time.monotonic() + seconds > self._end:
+        elif not self._is_known and (advice := advice_on(reply, self._settings.url)):
+            raise ServerError(f"{self._why(reply)}; {advice}")
+        if time.monotonic() + seconds > self._start + self._settings.patience:
             raise self._error(reply)
+        self._log_waiting(reply)
         return Pause(seconds)
+
+    def _log_waiting(self, reply: Reply) -> None:
+        """Log that the server is away: at once, and then now and then. A busy one is usual."""
+        now = time.monotonic()
+        is_away, since = not isinstance(reply, Response), now - self._logged
+        if (is_away and self._count == 1) or since > LOG_INTERVAL:
+            self._logged = now
+            left = max(self._start + self._settings.patience - now, 0.0)
+            LOGGER.warning("%s; trying again for %.0f s", self._why(reply), left)
 
     def _error(self, reply: Reply) -> ServerError:
         tries = f" (tried {self._count} times)" if self._count > 1 else ""
-        if isinstance(reply, httpx.TransportError):
-            why = f"{type(reply).__name__} {reply}".strip()
-            return ServerError(f"cannot reach {self._settings.url}: {why}{tries}")
-        code = reply.status
-        return ServerError(f"{self._settings.url} answered {code}: {_reason(reply)}{tries}", code)
+        code = reply.status if isinstance(reply, Response) else None
+        hint = ""
+        if code == 401:
+            hint = f" (the client sent {self._settings.token_source})"
+        return ServerError(f"{self._why(reply)}{hint}{tries}", code)
+
+    def _why(self, reply: Reply) -> str:
+        if isinstance(reply, Response):
+            return f"{self._settings.url} answered {reply.status}: {_reason(reply)}"
+        return f"cannot reach {self._settings.url}: {type(reply).__name__} {reply}".strip()
 
 
 def _retry_after(reply: Response) -> float:

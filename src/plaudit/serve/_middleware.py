@@ -76,7 +76,7 @@ class Middleware:
             if not self._is_expected_host(scope):
                 await _wrong_host(state["id"])(scope, receive_noted, send_noted)
             elif not self._is_allowed(scope):
-                await _unauthorized(state["id"])(scope, receive_noted, send_noted)
+                await _unauthorized(scope)(scope, receive_noted, send_noted)
             else:
                 await self._app(scope, receive_noted, send_noted)
         except Exception as error:
@@ -147,9 +147,13 @@ def host_in(scope: Scope) -> str:
     return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")
 
 
-def _unauthorized(request: str) -> Response:
-    why = "this server requires a token: send the header Authorization: Bearer TOKEN"
-    return problem(401, why, request, {"WWW-Authenticate": "Bearer"})
+def _unauthorized(scope: Scope) -> Response:
+    kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and token.strip():
+        why = "the token is wrong: it is not the one that this server was started with"
+    else:
+        why = "this server requires a token: send the header Authorization: Bearer TOKEN"
+    return problem(401, why, scope["state"]["id"], {"WWW-Authenticate": "Bearer"})
 
 
 def _has_body(headers: Headers) -> bool:

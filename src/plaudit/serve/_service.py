@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from os import PathLike
@@ -17,7 +16,7 @@ from starlette.types import Receive
 from plaudit.completions import texts_of
 from plaudit.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
-from plaudit.recipes import Recipe, RowScore, ScoredBatch
+from plaudit.recipes import Recipe, RowScore, ScoredBatch, component_seconds
 from plaudit.recording import recorded
 from plaudit.scores import log_means, log_statuses, without_reasons
 from plaudit.serve._admission import Admission, HeldMemory, Limits
@@ -73,7 +72,7 @@ class Service:
         self._recorded = recorded(recipe)
         self.reader = BodyReader(recipe)
         self.scorer = Scorer()
-        self.metrics = Metrics(self.admission, self.scorer)
+        self.metrics = Metrics(self.admission, self.scorer, self._info)
         callings = [component.calling for component in recipe.components]
         self._is_light = all(calling.declaration.is_light for calling in callings)
         # A reward of the user's, or a grader, may read the reasons of one of ours.
@@ -194,15 +193,18 @@ class Service:
         except ValueError as error:
             raise HTTPException(422, str(error)) from None
 
+        seconds: dict[str, float] = {}
+
         async def scoring() -> ScoredBatch:
-            with nullcontext() if reasons else without_reasons():
+            nonlocal seconds
+            with nullcontext() if reasons else without_reasons(), component_seconds() as seconds:
                 if component is None or scores_of is None:
                     return await recipe.score_batch_async(batch.completions, **batch.columns)
                 scores = await scores_of(batch.completions, **batch.columns)
                 return ScoredBatch({component: scores}, {component: 1.0})
 
         scored = await self._admit_and_run(request, batch.completions, scoring)
-        self.metrics.add_statuses(Counter(scored.statuses))
+        self.metrics.add_batch(scored, seconds)
         return scored
 
     async def _batch_response(
