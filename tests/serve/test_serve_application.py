@@ -207,12 +207,12 @@ def test_a_name_that_leads_here_by_a_trick_is_refused(url, host):
     for path in ("/", "/healthz", "/v1/recipe"):
         answer = httpx.get(f"{url}{path}", headers={"host": host}, timeout=60)
         assert answer.status_code == 421
-        assert "--host-name" in answer.json()["error"]
+        assert "--allow-host" in answer.json()["error"]
         assert answer.json()["request"] == answer.headers["x-request-id"]
 
 
 def test_other_names_can_be_allowed(tmp_path):
-    with served(tmp_path, "--host-name", "rewards") as server:
+    with served(tmp_path, "--allow-host", "rewards") as server:
         for host, code in (("rewards:80", 200), ("localhost", 200), ("others", 421)):
             answer = httpx.get(f"{server.url}/healthz", headers={"host": host}, timeout=60)
             assert answer.status_code == code

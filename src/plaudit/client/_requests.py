@@ -375,5 +375,7 @@ def _reason(reply: Response) -> str:
     try:
         return str(read_answer(reply.content)["error"])
     except (ValueError, KeyError, TypeError):
+        if reply.status == 413:
+            return "a proxy refuses a body of this size: nginx's client_max_body_size is its limit"
         text = reply.content.decode(errors="replace")
         return text[:200] or http.client.responses.get(reply.status, "")

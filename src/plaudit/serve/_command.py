@@ -56,11 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", metavar="A", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
     )
     parser.add_argument(
-        "--host-name",
+        "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="another name that clients may give in the header Host; can be repeated",
+        help="another name that clients, or a proxy, may give in the header Host; can be repeated",
+    )
+    parser.add_argument(
+        "--root-path",
+        metavar="PATH",
+        default="",
+        help="the prefix under which a proxy offers the server, such as /rewards; default: none",
     )
     parser.add_argument(
         "--port",
@@ -149,8 +155,13 @@ def run(arguments: argparse.Namespace) -> int:
     if folder := os.environ.get(RECORD_VARIABLE):
         why = f"what a plaudit.Client asks for is not: set {RECORD_VARIABLE} where that runs"
         log("trainers' own paths are recorded", folder=folder, why=why)
-    hosts = _hosts(arguments.host, host, arguments.host_name)
-    server = server_of(application(recipe, limits, token, images, hosts), limits)
+    hosts = _hosts(arguments.host, host, arguments.allow_host)
+    try:
+        app = application(recipe, limits, token, images, hosts, arguments.root_path)
+    except ValueError as error:
+        print(f"plaudit: {error}", file=sys.stderr)
+        return WRONG
+    server = server_of(app, limits)
 
     def stop(*_: object) -> None:
         server.should_exit = True
