@@ -121,7 +121,7 @@ def test_the_server_works_behind_nginx_under_a_prefix(tmp_path, monkeypatch, rem
 
 
 @HAS_NGINX
-def test_a_body_that_nginx_refuses_is_told(tmp_path, monkeypatch):
+def test_a_body_that_nginx_refuses_is_explained(tmp_path, monkeypatch):
     with (
         served(tmp_path) as server,
         nginx(
