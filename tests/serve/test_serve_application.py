@@ -207,12 +207,12 @@ def test_a_name_that_leads_here_by_a_trick_is_refused(url, host):
     for path in ("/", "/healthz", "/v1/recipe"):
         answer = httpx.get(f"{url}{path}", headers={"host": host}, timeout=60)
         assert answer.status_code == 421
-        assert "--host-name" in answer.json()["error"]
+        assert "--allow-host" in answer.json()["error"]
         assert answer.json()["request"] == answer.headers["x-request-id"]
 
 
 def test_other_names_can_be_allowed(tmp_path):
-    with served(tmp_path, "--host-name", "rewards") as server:
+    with served(tmp_path, "--allow-host", "rewards") as server:
         for host, code in (("rewards:80", 200), ("localhost", 200), ("others", 421)):
             answer = httpx.get(f"{server.url}/healthz", headers={"host": host}, timeout=60)
             assert answer.status_code == code
@@ -331,3 +331,32 @@ def test_a_reward_that_blocks_its_loop_keeps_no_scorer_from_closing(monkeypatch)
     is_closed = not closing.is_alive()
     released.set()
     assert is_closed
+
+
+def test_metrics_have_the_means_and_latencies_of_components_the_recipe_and_the_process():
+    recipe = load("trl-reasoning")
+    batch = {
+        "completions": [r"<think>2 + 2</think> \boxed{4}", r"\boxed{4}", r"\boxed{5}"],
+        "columns": {"solution": ["4"] * 3},
+    }
+    with serving(recipe) as url:
+        httpx.post(f"{url}/v1/score", json=batch, timeout=60)
+        component = {"component": "think_format_reward"}
+        httpx.post(f"{url}/v1/rewards", json={**batch, **component}, timeout=60)
+        fingerprint = httpx.get(f"{url}/v1/recipe").json()["fingerprint"]
+        lines = httpx.get(f"{url}/metrics").text.splitlines()
+    pairs = [line.rpartition(" ") for line in lines if not line.startswith("#")]
+    found = {name: float(value) for name, _, value in pairs}
+    for name, total, rows, batches in (
+        ("reasoning_accuracy_reward", 1.0, 3, 1),
+        ("think_format_reward", 2.0, 6, 2),
+    ):
+        labels = f'{{component="{name}",recipe="trl-reasoning"}}'
+        assert found[f"plaudit_component_value_sum{labels}"] == total
+        assert found[f"plaudit_component_value_count{labels}"] == rows
+        assert found[f"plaudit_component_seconds_count{labels}"] == batches
+        assert found[f"plaudit_component_seconds_sum{labels}"] > 0
+    named = f'fingerprint="{fingerprint}",recipe="trl-reasoning"'
+    assert any(name.startswith(f"plaudit_recipe_info{{{named}") for name in found)
+    for name in ("cpu_seconds_total", "resident_memory_bytes", "open_fds"):
+        assert found[f"process_{name}"] > 0

@@ -1,18 +1,21 @@
 """Nobody holds a connection for longer than a timeout allows, or keeps others from theirs."""
 
+import asyncio
 import os
 import select
 import signal
 import socket
+import threading
 import time
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from urllib.parse import urlsplit
 
 import httpx
 import pytest
 
 from plaudit.recipes import load
-from plaudit.serve import Limits, serving
+from plaudit.serve import Limits, application, listen, serving
+from plaudit.serve._server import server_of
 from served import all_but_one_long, children, served, symbolic, until
 
 POST = b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\n"
@@ -175,3 +178,51 @@ def test_where_all_are_busy_the_next_is_told_to_come_again():
         until(
             lambda: 'code="503",path="other"} 1.0' in httpx.get(f"{url}/metrics", timeout=60).text
         )
+
+
+@contextmanager
+def stopping_server():
+    """A server that has handled the signal to stop, and waits for the end of a request."""
+    limits = Limits(sending=20.0)
+    server = server_of(application(load("trl-math"), limits), limits)
+    with listen("127.0.0.1", 0) as listener:
+        address = listener.getsockname()
+        thread = threading.Thread(target=server.run, args=([listener],))
+        thread.start()
+        until(lambda: server.started)
+        with socket.create_connection(address, timeout=20) as unfinished:
+            unfinished.sendall(POST + JSON + b"expect: 100-continue\r\n" + LONG)
+            assert unfinished.recv(65536).startswith(b"HTTP/1.1 100 ")
+            server.should_exit = True
+            until(lambda: not server.servers[0].is_serving())
+            yield server
+        thread.join(20)
+        assert not thread.is_alive()
+
+
+def accepted(server):
+    """A connection that asyncio had accepted before the signal, and hands over after it."""
+    ours, theirs = socket.socketpair()
+    [connection] = server.server_state.connections
+
+    def protocol():
+        state = server.lifespan.state
+        return type(connection)(server.config, server.server_state, state, connection.loop)
+
+    coroutine = connection.loop.connect_accepted_socket(protocol, theirs)
+    asyncio.run_coroutine_threadsafe(coroutine, connection.loop).result(20)
+    return ours
+
+
+def test_a_connection_that_is_made_while_the_server_stops_ends_with_its_first_request():
+    asked = b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n"
+    with stopping_server() as server, accepted(server) as busy:
+        said = said_while_dripping(busy, asked)
+    assert said.count("HTTP/1.1 200 ") == 1
+    assert "\r\nconnection: close\r\n" in said
+
+
+def test_a_connection_that_is_made_while_the_server_stops_must_send_its_request_soon():
+    with stopping_server() as server, accepted(server) as idle:
+        said = said_while_dripping(idle, b"")
+    assert "did not arrive within 2 s" in said

@@ -156,3 +156,34 @@ def test_a_server_is_not_ready_before_its_judge_is(tmp_path):
         scored = httpx.post(f"{server.url}/v1/score", json=batch, timeout=60).json()
         assert scored["rows"][0]["total"] == 1.0
         until(lambda: httpx.get(f"{server.url}/readyz", timeout=60).json() == {"status": "ready"})
+
+
+@pytest.mark.long
+def test_a_server_stops_under_load_every_time(tmp_path):
+    """Clients connect all the time and keep their connections busy, also while it stops."""
+    for _ in range(20):
+        with served(tmp_path, ready=False) as server, ThreadPoolExecutor(8) as threads:
+            until(lambda: listens(server.url))
+            hammering = [threads.submit(hammer, server.url) for _ in range(8)]
+            time.sleep(0.3)
+            assert server.stop() == 0
+            assert all(one.result(20) for one in hammering)
+
+
+def hammer(url):
+    """Requests over connections of which each is used until the server closes it."""
+    parts = urlsplit(url)
+    answers = 0
+    for number in range(1_000_000):
+        try:
+            with socket.create_connection((parts.hostname, parts.port), timeout=20) as connection:
+                for _ in range(3 if number % 2 else 1_000):
+                    connection.sendall(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n")
+                    if b"connection: close" in (said := connection.recv(65536)) or not said:
+                        break
+                    answers += 1
+        except ConnectionRefusedError:
+            break
+        except ConnectionError:
+            continue
+    return answers

@@ -1,14 +1,19 @@
 """Completions and columns in, rewards out: a server as a reward function."""
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Self, TypeVar
 
 from plaudit.client._connection import AsyncConnection, Connection
 from plaudit.client._payload import RemoteRecipe
-from plaudit.client._requests import Server, Settings
+from plaudit.client._requests import Server, Settings, Steps
 from plaudit.recipes import RowScore
-from plaudit.scores import as_coroutine_functions
+from plaudit.recording import recorded_functions
+from plaudit.scores import Score, as_coroutine_functions
+
+T = TypeVar("T")
 
 
 class Client:
@@ -22,6 +27,9 @@ class Client:
         connection may take 5
     columns: the only columns to send, such as ["solution"], beside those that the recipe needs;
         default: every column that the recipe takes
+
+    If the server is started with another recipe, the next call raises a `ServerError`. What the
+    client scores can be recorded, by `plaudit.record` or PLAUDIT_RECORD, as with a recipe.
 
     It can be pickled, and be called from any thread and after a fork. Arguments that are not
     columns of the recipe are left out; so are those that JSON cannot represent, such as an image.
@@ -65,13 +73,21 @@ class Client:
 
     def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
         """A reward function for each component, each with its name, for a trainer's metrics."""
-        return [
+        functions = [
             RemoteReward(self._server, self._connection, name) for name in self._recipe.components
         ]
+        recording = self._connection.run(self._server.recording())
+        return recorded_functions(functions, recording) if recording else list(functions)
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order."""
         return list(self._recipe.weights)
+
+    def recorded_in(self, directory: Path) -> Self:
+        """The same client, which records what it scores; `plaudit.record` calls it."""
+        client = copy(self)
+        client._server = self._connection.run(self._server.recorded_in(directory))
+        return client
 
     def close(self) -> None:
         """Close the connections. The next call opens others."""
@@ -102,6 +118,10 @@ class RemoteReward:
 
     def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         return self.connection.run(self.server.rewards(completions, columns, self.component))
+
+    def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+        """The same with the reasons, which a recorded run keeps."""
+        return self.connection.run(self.server.scores(completions, columns, self.component))
 
 
 @as_coroutine_functions
@@ -151,14 +171,22 @@ class AsyncClient:
 
     def reward_funcs(self) -> list[Callable[..., Any]]:
         """A coroutine function for each component, each with its name."""
-        return [
+        functions = [
             AsyncRemoteReward(self._server, self._connection, name)
             for name in self._recipe.components
         ]
+        recording = self._ask(self._server.recording())
+        return recorded_functions(functions, recording) if recording else list(functions)
 
     def reward_weights(self) -> list[float]:
         """The weight of each of `reward_funcs()`, in the same order."""
         return list(self._recipe.weights)
+
+    def recorded_in(self, directory: Path) -> Self:
+        """The same client, which records what it scores; `plaudit.record` calls it."""
+        client = copy(self)
+        client._server = self._ask(self._server.recorded_in(directory))
+        return client
 
     async def close(self) -> None:
         """Close the connections of this event loop."""
@@ -172,10 +200,13 @@ class AsyncClient:
 
     @property
     def _recipe(self) -> RemoteRecipe:
-        """What the server scores with, also for callers outside of any event loop."""
+        return self._ask(self._server.recipe())
+
+    def _ask(self, steps: Steps[T]) -> T:
+        """The result of steps, also for callers outside of any event loop."""
         connection = Connection(self._server.settings)
         try:
-            return connection.run(self._server.recipe())
+            return connection.run(steps)
         finally:
             connection.close()
 
@@ -195,3 +226,7 @@ class AsyncRemoteReward:
 
     async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
         return await self.connection.run(self.server.rewards(completions, columns, self.component))
+
+    async def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+        """The same with the reasons, which a recorded run keeps."""
+        return await self.connection.run(self.server.scores(completions, columns, self.component))

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import httpx
 
 from plaudit.client._plain_http import PlainHttp, is_plain
+from plaudit.client._proxy import httpx_settings
 from plaudit.client._requests import Pause, Reply, Request, Response, Settings, Steps
 
 T = TypeVar("T")
@@ -60,8 +61,12 @@ class Connection:
         with self._lock:
             if self._http is None or self._process != os.getpid():
                 self._process = os.getpid()
-                is_direct = is_plain(self._settings.url)
-                self._http = PlainHttp(self._settings) if is_direct else httpx.Client()
+                url = self._settings.url
+                self._http = (
+                    PlainHttp(self._settings)
+                    if is_plain(url)
+                    else httpx.Client(**httpx_settings(url))
+                )
             return self._http
 
 
@@ -103,5 +108,5 @@ class AsyncConnection:
     def _opened(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         if loop not in self._https:
-            self._https[loop] = httpx.AsyncClient()
+            self._https[loop] = httpx.AsyncClient(**httpx_settings(self._settings.url))
         return self._https[loop]

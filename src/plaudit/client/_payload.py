@@ -29,6 +29,9 @@ class RemoteRecipe:
 
     >>> RemoteRecipe.of({"name": "math", "components": [], "needs": {}, "takes": []}).name
     'math'
+
+    fingerprint: differs if the rewards may differ
+    toml: the recipe as a file
     """
 
     name: str
@@ -37,6 +40,8 @@ class RemoteRecipe:
     needs: frozenset[str]
     takes: frozenset[str]
     takes_any: bool
+    fingerprint: str = ""
+    toml: str = ""
 
     @classmethod
     def of(cls, info: Mapping[str, Any]) -> "RemoteRecipe":
@@ -49,6 +54,8 @@ class RemoteRecipe:
             needs=frozenset([*info["needs"], *info["needs"].values()]),
             takes=frozenset(info["takes"]),
             takes_any=bool(info.get("takes_any")),
+            fingerprint=str(info.get("fingerprint", "")),
+            toml=str(info.get("toml", "")),
         )
 
 

@@ -9,11 +9,11 @@ import socket
 from collections import deque
 from contextlib import suppress
 from typing import Any
-from urllib.request import getproxies, proxy_bypass
 
 import httptools
 import httpx
 
+from plaudit.client._proxy import proxy_of
 from plaudit.client._requests import Request, Response, Settings
 
 IDLE = 20  # connections that are kept for the next requests, as many as httpx keeps
@@ -27,10 +27,7 @@ def is_plain(url: str) -> bool:
     (True, False)
     """
     address = httpx.URL(url)
-    if address.scheme != "http" or address.userinfo:
-        return False
-    proxies = getproxies()
-    return not {"http", "all"} & set(proxies) or bool(proxy_bypass(address.host))
+    return address.scheme == "http" and not address.userinfo and not proxy_of(url)
 
 
 class PlainHttp:

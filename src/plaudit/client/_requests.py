@@ -6,16 +6,19 @@ event loop.
 """
 
 import http.client
+import logging
 import os
 import random
 import time
 from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 
+from plaudit.client._advice import advice_on
 from plaudit.client._payload import (
     Columns,
     RemoteRecipe,
@@ -27,11 +30,15 @@ from plaudit.client._payload import (
     rows_of,
 )
 from plaudit.recipes import RowScore
+from plaudit.recording import Recording, environment_recording, recording_in
+from plaudit.scores import Score
 
 T = TypeVar("T")
 VARIABLE = "PLAUDIT_TOKEN"
 CONNECT_TIMEOUT = 5.0  # seconds: a server accepts a connection at once, however busy it is
 RETRIED = (429, 502, 503, 504)
+LOGGER = logging.getLogger("plaudit.client")
+LOG_INTERVAL = 15.0  # seconds between two lines about a server that does not answer
 LONGEST_PAUSE = 10.0  # seconds between two attempts, unless the server asks for more
 
 
@@ -91,6 +98,19 @@ class Settings:
 
     def _bearer(self) -> str:
         return (self.token or os.environ.get(VARIABLE, "")).strip()
+
+    @property
+    def token_source(self) -> str:
+        """Where the token comes from, for messages.
+
+        >>> Settings("http://rewards:8950", token="secret").token_source
+        'the token of token=…'
+        """
+        if self.token:
+            return "the token of token=…"
+        if self._bearer():
+            return f"the token of {VARIABLE}"
+        return f"no token: pass token=…, or set {VARIABLE}"
 
     @property
     def timeouts(self) -> dict[str, float]:
@@ -168,12 +188,10 @@ class Server:
     Request(method='GET', path='/v1/recipe', body=None)
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, recording: Recording | None = None) -> None:
         self.settings = settings
-        self._recipe: RemoteRecipe | None = None
-
-    def __reduce__(self) -> tuple[type["Server"], tuple[Settings]]:
-        return Server, (self.settings,)
+        self._recording = recording
+        self._recipe: RemoteRecipe | None = None  # also in a pickle: a process must not see another
 
     def recipe(self) -> Steps[RemoteRecipe]:
         """What the server scores with; it is asked once."""
@@ -185,18 +203,53 @@ class Server:
                 raise ServerError(_other_server(self.settings.url)) from None
         return self._recipe
 
+    def recording(self) -> Steps[Recording | None]:
+        """Where to record what the server gives: by `plaudit.record`, or by the environment."""
+        if self._recording is not None:
+            return self._recording
+        recipe = yield from self.recipe()
+        return environment_recording(recipe.components, recipe.weights, recipe.toml)
+
+    def recorded_in(self, directory: Path) -> Steps["Server"]:
+        """The same server, whose rewards are recorded."""
+        recipe = yield from self.recipe()
+        recording = recording_in(directory, recipe.components, recipe.weights, recipe.toml)
+        server = Server(self.settings, recording)
+        server._recipe = recipe
+        return server
+
     def rows(self, completions: Sequence[Any], columns: Columns) -> Steps[list[RowScore]]:
         """The total, the components' scores and the reasons, for each completion."""
-        recipe = yield from self.recipe()
-        answer = yield from self._batch("/v1/score", completions, columns, reasons=True)
-        return rows_of(answer, recipe)
+        return (yield from self._recorded_rows("/v1/score", completions, columns))
 
     def rewards(
         self, completions: Sequence[Any], columns: Columns, component: str | None = None
     ) -> Steps[list[float | None]]:
         """The total of each completion, or what one component gives."""
+        if component is None and (yield from self.recording()) is not None:
+            rows = yield from self._recorded_rows("/v1/rewards", completions, columns)
+            return [row.total for row in rows]
         answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
         return [number(reward) for reward in answer["rewards"]]
+
+    def scores(
+        self, completions: Sequence[Any], columns: Columns, component: str
+    ) -> Steps[list[Score]]:
+        """What one component gives, with the reasons."""
+        options = {"component": component, "reasons": True}
+        answer = yield from self._batch("/v1/rewards", completions, columns, **options)
+        rows = rows_of(answer, (yield from self.recipe()))
+        return [row.components[component] for row in rows]
+
+    def _recorded_rows(
+        self, path: str, completions: Sequence[Any], columns: Columns
+    ) -> Steps[list[RowScore]]:
+        start = time.perf_counter()
+        answer = yield from self._batch(path, completions, columns, reasons=True)
+        rows = rows_of(answer, (yield from self.recipe()))
+        if (recording := (yield from self.recording())) is not None:
+            recording.add_rows(rows, completions, columns, time.perf_counter() - start)
+        return rows
 
     def _batch(
         self, path: str, completions: Sequence[Any], columns: Columns, **options: Any
@@ -208,17 +261,30 @@ class Server:
         return answer
 
     def _answer(self, method: str, path: str, body: bytes | None = None) -> Steps[Any]:
-        attempts = Attempts(self.settings)
+        attempts = Attempts(self.settings, is_known=self._recipe is not None)
         while True:
             reply = yield Request(method, path, body)
             assert reply is not None
             outcome = attempts.outcome(reply)
             if isinstance(outcome, Response):
+                self._check_fingerprint(outcome)
                 try:
                     return read_answer(outcome.content)
                 except ValueError:
                     raise ServerError(_other_server(self.settings.url)) from None
             yield outcome
+
+    def _check_fingerprint(self, response: Response) -> None:
+        """Raise if the server scores with another recipe than the one that the client knows."""
+        found = response.headers.get("x-recipe-fingerprint", "")
+        if self._recipe is not None and found != self._recipe.fingerprint:
+            raise ServerError(
+                f"{self.settings.url} scores with another recipe than before: its fingerprint was "
+                f"{self._recipe.fingerprint or 'missing'}, and is {found or 'missing'}. Its "
+                "rewards, weights, gates, parameters, or version of plaudit differ. Start the "
+                "server with the recipe of before; or, for the rewards of the new one, make "
+                "another Client"
+            )
 
 
 def _other_server(url: str) -> str:
@@ -253,9 +319,10 @@ class Attempts:
     True
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, is_known: bool = False) -> None:
         self._settings = settings
-        self._end = time.monotonic() + settings.patience
+        self._is_known = is_known  # whether the server has answered before: its address is right
+        self._start = self._logged = time.monotonic()
         self._count = 0
 
     def outcome(self, reply: Reply) -> Response | Pause:
@@ -268,17 +335,34 @@ class Attempts:
         seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
         if isinstance(reply, Response):
             seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
-        if time.monotonic() + seconds > self._end:
+        elif not self._is_known and (advice := advice_on(reply, self._settings.url)):
+            raise ServerError(f"{self._why(reply)}; {advice}")
+        if time.monotonic() + seconds > self._start + self._settings.patience:
             raise self._error(reply)
+        self._log_waiting(reply)
         return Pause(seconds)
+
+    def _log_waiting(self, reply: Reply) -> None:
+        """Log that the server is away: at once, and then now and then. A busy one is usual."""
+        now = time.monotonic()
+        is_away, since = not isinstance(reply, Response), now - self._logged
+        if (is_away and self._count == 1) or since > LOG_INTERVAL:
+            self._logged = now
+            left = max(self._start + self._settings.patience - now, 0.0)
+            LOGGER.warning("%s; trying again for %.0f s", self._why(reply), left)
 
     def _error(self, reply: Reply) -> ServerError:
         tries = f" (tried {self._count} times)" if self._count > 1 else ""
-        if isinstance(reply, httpx.TransportError):
-            why = f"{type(reply).__name__} {reply}".strip()
-            return ServerError(f"cannot reach {self._settings.url}: {why}{tries}")
-        code = reply.status
-        return ServerError(f"{self._settings.url} answered {code}: {_reason(reply)}{tries}", code)
+        code = reply.status if isinstance(reply, Response) else None
+        hint = ""
+        if code == 401:
+            hint = f" (the client sent {self._settings.token_source})"
+        return ServerError(f"{self._why(reply)}{hint}{tries}", code)
+
+    def _why(self, reply: Reply) -> str:
+        if isinstance(reply, Response):
+            return f"{self._settings.url} answered {reply.status}: {_reason(reply)}"
+        return f"cannot reach {self._settings.url}: {type(reply).__name__} {reply}".strip()
 
 
 def _retry_after(reply: Response) -> float:
@@ -291,5 +375,7 @@ def _reason(reply: Response) -> str:
     try:
         return str(read_answer(reply.content)["error"])
     except (ValueError, KeyError, TypeError):
+        if reply.status == 413:
+            return "a proxy refuses a body of this size: nginx's client_max_body_size is its limit"
         text = reply.content.decode(errors="replace")
         return text[:200] or http.client.responses.get(reply.status, "")

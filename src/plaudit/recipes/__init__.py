@@ -21,7 +21,7 @@ A recipe gives each component's score, the total and the reasons.
 from plaudit.recipes._broken import BrokenRewardError
 from plaudit.recipes._calling import score_of_value
 from plaudit.recipes._columns import guess, is_made_by_trainers
-from plaudit.recipes._component import Component
+from plaudit.recipes._component import Component, component_seconds
 from plaudit.recipes._explain import explain
 from plaudit.recipes._files import as_recipe, load, presets
 from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
@@ -36,6 +36,7 @@ __all__ = [
     "RowScores",
     "ScoredBatch",
     "as_recipe",
+    "component_seconds",
     "explain",
     "guess",
     "is_made_by_trainers",

@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from math import isfinite
+from time import perf_counter
 from typing import Any
 
 from plaudit.declarations import AnyReward
@@ -131,11 +133,15 @@ class Component:
 
     @contextmanager
     def _named_in_errors(self) -> Iterator[None]:
+        start = perf_counter()
         try:
             yield
         except (Exception, SystemExit) as error:
             error.add_note(f"in {self.name} ({self.reference})")
             raise
+        finally:
+            if (seconds := _seconds.get()) is not None:
+                seconds[self.name] = perf_counter() - start
 
     def _check_types(self) -> None:
         if not isinstance(self.reward, str) and not callable(self.reward):
@@ -155,6 +161,27 @@ class Component:
                 raise ValueError(f"{key} must be finite, got {number}")
         check_columns(self.columns)
         check_golds(self.golds)
+
+
+_seconds: ContextVar[dict[str, float] | None] = ContextVar("plaudit_seconds", default=None)
+
+
+@contextmanager
+def component_seconds() -> Iterator[dict[str, float]]:
+    """Measure the seconds that each component takes for a batch that is scored in the block.
+
+    >>> component = Component("format", "trl.think_format_reward")
+    >>> with component_seconds() as seconds:
+    ...     scores = component.scores(["<think>2 + 2</think> 4"], {}, {})
+    >>> list(seconds)
+    ['format']
+    """
+    seconds: dict[str, float] = {}
+    token = _seconds.set(seconds)
+    try:
+        yield seconds
+    finally:
+        _seconds.reset(token)
 
 
 def check_golds(golds: object) -> None:

@@ -21,11 +21,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload, runtime_checkable
 
 from plaudit.recipes import RECORD_VARIABLE, Recipe
 from plaudit.recording._functions import (
     RecordedRecipe,
+    Recording,
     known_recording,
     recorded_functions,
     recording_in,
@@ -37,21 +38,41 @@ if TYPE_CHECKING:
 
 __all__ = [
     "RecordedRecipe",
+    "Recording",
+    "environment_recording",
     "finish",
     "open_recorded",
     "prompt_key",
     "record",
     "recorded",
+    "recorded_functions",
+    "recording_in",
     "recover",
+    "toml_or_empty",
 ]
 
 Function = Callable[..., Any]
+T = TypeVar("T")
+
+
+@runtime_checkable
+class RecordableClient(Protocol):
+    """A client of a server, as far as recording needs it: `plaudit.client` is built on this."""
+
+    def recorded_in(self, directory: Path) -> Self: ...
+
+
+ClientT = TypeVar("ClientT", bound=RecordableClient)
 
 
 @overload
 def record(
     rewards: Recipe, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
 ) -> RecordedRecipe: ...
+@overload
+def record(
+    rewards: ClientT, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
+) -> ClientT: ...
 @overload
 def record(
     rewards: Sequence[Function],
@@ -64,19 +85,20 @@ def record(
     rewards: Function, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
 ) -> Function: ...
 def record(
-    rewards: Recipe | Sequence[Function] | Function,
+    rewards: Recipe | RecordableClient | Sequence[Function] | Function,
     directory: str | PathLike[str],
     *,
     weights: Sequence[float] | None = None,
 ) -> Any:
     """The same rewards, which write every batch that they score to a folder, as it comes.
 
-    rewards: a recipe, a reward function, or the list of reward functions that a trainer takes
+    rewards: a recipe, a client of a server, a reward function, or the list of reward functions that
+        a trainer takes
     directory: the folder to record into, which is made if it is not there. Any number of processes
         may record into it at the same time, and a run that is resumed from a checkpoint continues
         in it
     weights: for functions alone, how much each counts in the total, as [1.0, 0.5] for two of them.
-        Default: 1.0 each. A recipe has weights of its own
+        Default: 1.0 each. A recipe and a client have weights of their own
 
     The values that the rewards give do not change. Recording never makes a step fail: when the
     disk is full, for example, there is one warning, and the rest of the run is not recorded.
@@ -94,10 +116,12 @@ def record(
     >>> rows.to_pylist()
     [{'step': 0, 'prompt': '2 + 2?', 'total': 1.0}]
     """
-    if isinstance(rewards, Recipe):
+    if isinstance(rewards, Recipe | RecordableClient):
         if weights is not None:
             raise ValueError("weights are for functions: a recipe has its own")
-        return _recorded_recipe(rewards, Path(directory))
+        if isinstance(rewards, Recipe):
+            return _recorded_recipe(rewards, Path(directory))
+        return rewards.recorded_in(Path(directory))
     functions = [rewards] if callable(rewards) else list(rewards)
     names = [_name(function, place) for place, function in enumerate(functions)]
     counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
@@ -122,13 +146,18 @@ def _name(function: Any, place: int) -> str:
 
 def _recorded_recipe(recipe: Recipe, directory: Path) -> RecordedRecipe:
     names = [component.name for component in recipe.components]
-    recording = recording_in(directory, names, recipe.reward_weights(), _toml(recipe))
+    recording = recording_in(directory, names, recipe.reward_weights(), toml_or_empty(recipe))
     parts = recipe.name, recipe.components, recipe.columns, recipe.golds
     return RecordedRecipe(*parts, recording=recording)
 
 
-def _toml(recipe: Recipe) -> str:
-    """The recipe as a file would say it; nothing where its parameters have no form in TOML."""
+def toml_or_empty(recipe: Recipe) -> str:
+    """The recipe as the text of a file; "" if its parameters have no form in TOML.
+
+    >>> from plaudit.recipes import load
+    >>> toml_or_empty(load("trl-math")).splitlines()[0]
+    'name = "trl-math"'
+    """
     with suppress(ValueError):
         return recipe.to_toml()
     return ""
@@ -153,21 +182,41 @@ def recorded(recipe: Recipe) -> Recipe:
     key = id(recipe), directory
     if key not in _recorded:
         # The recipe is kept with what was made of it, so that no other gets its id.
-        _recorded[key] = recipe, _recorded_or_warned(recipe, Path(directory))
+        made = _made_or_warned(lambda: _recorded_recipe(recipe, Path(directory)), directory)
+        _recorded[key] = recipe, made or recipe
     return _recorded[key][1]
 
 
-def _recorded_or_warned(recipe: Recipe, directory: Path) -> Recipe:
+def environment_recording(
+    names: Sequence[str], weights: Sequence[float], recipe: str
+) -> Recording | None:
+    """The recording into the folder that PLAUDIT_RECORD names; None if it names none.
+
+    It is None after a warning, too, if the folder cannot be recorded into.
+
+    names, weights: the components and their weights
+    recipe: the recipe as TOML
+
+    >>> environment_recording(["accuracy"], [1.0], "") is None
+    True
+    """
+    directory = os.environ.get(RECORD_VARIABLE)
+    if not directory:
+        return None
+    return _made_or_warned(lambda: recording_in(Path(directory), names, weights, recipe), directory)
+
+
+def _made_or_warned(make: Callable[[], T], directory: str) -> T | None:
     try:
-        return _recorded_recipe(recipe, directory)
+        return make()
     except (ValueError, OSError, ImportError) as error:
         hint = " (pip install 'plaudit[score]')" if isinstance(error, ImportError) else ""
         warnings.warn(
             f"plaudit: {RECORD_VARIABLE}={directory}: nothing is recorded: {error}{hint}",
             RuntimeWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
-        return recipe
+        return None
 
 
 def finish(directory: str | PathLike[str]) -> None:

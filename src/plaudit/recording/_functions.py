@@ -68,9 +68,7 @@ class RecordedRecipe(Recipe):
         start: float,
     ) -> None:
         if self.recording is not None:
-            seconds = time.perf_counter() - start
-            recording = self.recording.of(trainer_call(columns))
-            recording.recorder.add(rows, completions, columns, seconds)
+            self.recording.add_rows(rows, completions, columns, time.perf_counter() - start)
 
 
 class Recording:
@@ -79,6 +77,12 @@ class Recording:
     There is one for each folder in a process; pickled, it is made anew in the other process. What
     a trainer evaluates on is recorded in a folder below it, so that the curves are those of what it
     trains on.
+
+    >>> import tempfile
+    >>> recording = Recording(Path(tempfile.mkdtemp()), ["accuracy"], [1.0], recipe="")
+    >>> score = RowScore(1.0, {"accuracy": Score(1.0, "4 is equal to the gold 4.")})
+    >>> recording.add_rows([score], ["4"], {"solution": ["4"]}, seconds=0.1)
+    >>> recording.finish()
     """
 
     def __init__(
@@ -110,6 +114,17 @@ class Recording:
         except (OSError, ValueError) as error:
             self.recorder.stop(error)
             return self
+
+    def add_rows(
+        self,
+        rows: Sequence[RowScore],
+        completions: Sequence[Any],
+        columns: Mapping[str, Any],
+        seconds: float,
+    ) -> None:
+        """Write a batch that was scored as a whole."""
+        recording = self.of(trainer_call(columns))
+        recording.recorder.add(rows, completions, columns, seconds)
 
     def add(
         self,
@@ -318,7 +333,16 @@ def _scores_of(values: Any, name: str) -> Callable[[], Sequence[Score]]:
 
 
 def recorded_functions(functions: Sequence[Function], recording: Recording) -> list[Function]:
-    """The functions, each of which records what it gives."""
+    """The functions, each of which records what it gives.
+
+    >>> import tempfile
+    >>> def brief(completions, **kwargs):
+    ...     return [float(len(text) < 9) for text in completions]
+    >>> recording = recording_in(Path(tempfile.mkdtemp()), ["brief"], [1.0], recipe="")
+    >>> [function] = recorded_functions([brief], recording)
+    >>> function(completions=["4"])
+    [1.0]
+    """
     return [
         (RecordedAsyncFunction if iscoroutinefunction(function) else RecordedFunction)(
             function, name, recording
@@ -334,7 +358,14 @@ _making = threading.RLock()  # threads that call a reward for the first time sha
 def recording_in(
     folder: Path, names: Sequence[str], weights: Sequence[float], recipe: str
 ) -> Recording:
-    """The recording of this process into a folder."""
+    """The recording of this process into a folder.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> recording = recording_in(folder, ["accuracy"], [1.0], recipe="")
+    >>> recording is recording_in(folder, ["accuracy"], [1.0], recipe="")
+    True
+    """
     with _making:
         path, known = folder.absolute(), known_recording(folder)
         if known is not None and known.names == tuple(names) and known.weights == tuple(weights):

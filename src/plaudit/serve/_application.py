@@ -36,6 +36,7 @@ def application(
     token: str | None = None,
     images: str | PathLike[str] | None = None,
     hosts: Collection[str] | None = None,
+    root_path: str = "",
 ) -> Middleware:
     """The server as an ASGI application, for an ASGI server of your own choice.
 
@@ -43,6 +44,7 @@ def application(
     token: the token that clients must send; default: none is required
     images: the only folder from which images are read; default: no file is read
     hosts: the names that requests may have in their header Host, such as ["rewards"]; default: any
+    root_path: the prefix under which a proxy offers the server, such as "/rewards"; default: none
 
     Requests with slow or oversized heads are the concern of that server; `plaudit serve` and
     `serving` deal with them.
@@ -50,13 +52,15 @@ def application(
     >>> from plaudit.recipes import load
     >>> app = application(load("trl-math"), Limits(rows=1000))
     """
+    if root_path and not re.fullmatch(r"(/[\w.~-]+)+", root_path):
+        raise ValueError(f'root_path must be like "/rewards", got {root_path!r:.80}')
     service = Service(recipe, limits or Limits(), images)
     batches = [
         Route("/v1/score", service.score, methods=["POST"]),
         Route("/v1/rewards", service.rewards, methods=["POST"]),
         *(_trainer_route(service, path) for path in TRAINER_PATHS),
     ]
-    routes = [*_get_routes(service, bool(token)), *batches]
+    routes = [*_get_routes(service, bool(token), root_path), *batches]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -73,7 +77,7 @@ def application(
     handlers = {HTTPException: _refused, Exception: _failed}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     paths = {route.path: route in batches for route in routes}
-    return Middleware(app, service.admission, service.metrics, paths, token, hosts)
+    return Middleware(app, service.admission, service.metrics, paths, token, hosts, root_path)
 
 
 def _trainer_route(service: Service, path: str) -> Route:
@@ -87,8 +91,8 @@ def _trainer_route(service: Service, path: str) -> Route:
     return Route(path, endpoint, methods=["POST"])
 
 
-def _get_routes(service: Service, guarded: bool) -> list[Route]:
-    document = openapi_of(service.recipe, guarded)
+def _get_routes(service: Service, guarded: bool, root_path: str) -> list[Route]:
+    document = openapi_of(service.recipe, guarded, root_path)
 
     async def health(request: Request) -> Response:
         return json_response({"status": "ok"})

@@ -10,8 +10,7 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from plaudit.processes import collect_garbage_seldom, keep_freed_memory
-from plaudit.recipes import load
-from plaudit.recording import recorded
+from plaudit.recipes import RECORD_VARIABLE, load
 from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
 from plaudit.serve._connection import raise_descriptor_limit
@@ -57,11 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--host", metavar="A", default="127.0.0.1", help="address to listen on; default: 127.0.0.1"
     )
     parser.add_argument(
-        "--host-name",
+        "--allow-host",
         metavar="NAME",
         action="append",
         default=[],
-        help="another name that clients may give in the header Host; can be repeated",
+        help="another name that clients, or a proxy, may give in the header Host; can be repeated",
+    )
+    parser.add_argument(
+        "--root-path",
+        metavar="PATH",
+        default="",
+        help="the prefix under which a proxy offers the server, such as /rewards; default: none",
     )
     parser.add_argument(
         "--port",
@@ -124,7 +129,7 @@ def run(arguments: argparse.Namespace) -> int:
     2
     """
     try:
-        recipe = recorded(load(arguments.recipe))
+        recipe = load(arguments.recipe)
         limits = Limits(
             arguments.max_body,
             arguments.max_rows,
@@ -147,8 +152,16 @@ def run(arguments: argparse.Namespace) -> int:
     if token is None and not ip_address(host).is_loopback:
         why = f"anyone who reaches {host} can use this server: set {VARIABLE}, or --token-file"
         log("no token", logging.WARNING, why=why)
-    hosts = _hosts(arguments.host, host, arguments.host_name)
-    server = server_of(application(recipe, limits, token, images, hosts), limits)
+    if folder := os.environ.get(RECORD_VARIABLE):
+        why = f"what a plaudit.Client asks for is not: set {RECORD_VARIABLE} where that runs"
+        log("trainers' own paths are recorded", folder=folder, why=why)
+    hosts = _hosts(arguments.host, host, arguments.allow_host)
+    try:
+        app = application(recipe, limits, token, images, hosts, arguments.root_path)
+    except ValueError as error:
+        print(f"plaudit: {error}", file=sys.stderr)
+        return WRONG
+    server = server_of(app, limits)
 
     def stop(*_: object) -> None:
         server.should_exit = True

@@ -1,6 +1,6 @@
 """A client's connection in, whole requests out: every state of a connection has a timeout.
 
-no complete head of a request yet     `sending` seconds, then 408
+no complete head of a request yet     `sending` seconds, then 408; LINGER if the server is stopping
 a body on its way, rows being scored  the timeouts of `_request_body` and of `_service`
 an answer that the client must take   `sending` seconds, then the connection is reset
 the rest of a body that is not read   LINGER seconds, in which it is discarded
@@ -39,6 +39,7 @@ class Connection(HttpToolsProtocol):
 
     sending: float
     all_connections: "Connections"
+    is_stopping = False  # whether the server is: then the current request is the last one
     count_refusal: Callable[[int], None]
     _head_timer: asyncio.TimerHandle | None = None  # until there is a head, or the client is gone
     _flush_timer: asyncio.TimerHandle | None = None  # until the client has taken its answer
@@ -89,6 +90,8 @@ class Connection(HttpToolsProtocol):
         self.scope["state"]["authorized"] = self._authorized
         super().on_headers_complete()
         self.cycle.transport = _AnswerTransport(self, self.cycle)
+        if self.is_stopping:
+            self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
         """The request is answered."""
@@ -170,17 +173,18 @@ class Connection(HttpToolsProtocol):
     def _start_head_timer(self) -> None:
         if self._head_timer is None and not self.transport.is_closing():
             self._head_bytes = 0
-            self._head_timer = self.loop.call_later(self.sending, self._head_timed_out)
+            seconds = LINGER if self.is_stopping else self.sending
+            self._head_timer = self.loop.call_later(seconds, self._head_timed_out, seconds)
 
     def _stop_head_timer(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _head_timed_out(self) -> None:
+    def _head_timed_out(self, seconds: float) -> None:
         self._head_timer = None
         if not self._is_answering():
-            self.refuse(408, f"the request's head did not arrive within {self.sending:g} s")
+            self.refuse(408, f"the request's head did not arrive within {seconds:g} s")
 
     def _unsent(self) -> int:
         return self.transport.get_write_buffer_size()

@@ -1,20 +1,29 @@
 """Requests and rows in, counts out: what Prometheus reads, and the figures of the front page."""
 
 import time
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from math import fsum, isfinite
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
-from prometheus_client import CollectorRegistry, Histogram, generate_latest
+from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, generate_latest
 from prometheus_client import Counter as Counts
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    InfoMetricFamily,
+    Metric,
+    SummaryMetricFamily,
+)
 from prometheus_client.registry import Collector
 
 from plaudit.judge import shared_judge
 
 if TYPE_CHECKING:
+    from plaudit.recipes import ScoredBatch
     from plaudit.serve._admission import Admission
+    from plaudit.serve._protocol import RecipeInfo
     from plaudit.serve._scorer import Scorer
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300)
@@ -47,14 +56,17 @@ class Metrics:
 
     >>> from plaudit.serve._admission import Admission, Limits
     >>> from plaudit.serve._scorer import Scorer
-    >>> metrics = Metrics(Admission(Limits()), Scorer())
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve._protocol import info_of
+    >>> info = info_of(load("trl-math"), max_rows=100, max_body=1000, deadline=5.0)
+    >>> metrics = Metrics(Admission(Limits()), Scorer(), info)
     >>> metrics.add_request("/v1/score", 200, 0.01, scoring=True)
     >>> b'plaudit_requests_total{code="200",path="/v1/score"} 1.0' in metrics.text()
     True
     """
 
-    def __init__(self, admission: "Admission", scorer: "Scorer") -> None:
-        self._admission, self._scorer = admission, scorer
+    def __init__(self, admission: "Admission", scorer: "Scorer", recipe: "RecipeInfo") -> None:
+        self._admission, self._scorer, self._recipe = admission, scorer, recipe.name
         self._started = time.monotonic()
         self._codes: Counter[int] = Counter()
         self._statuses: Counter[str] = Counter()
@@ -73,7 +85,17 @@ class Metrics:
         self._rows = Counts(
             "plaudit_rows", "Rows scored, by their status", ["status"], registry=self._registry
         )
-        self._registry.register(CurrentState(admission, scorer))
+        self._component_seconds = Histogram(
+            "plaudit_component_seconds",
+            "Seconds that a component took for a batch",
+            ["recipe", "component"],
+            buckets=BUCKETS,
+            registry=self._registry,
+        )
+        self._values = ComponentValues(recipe.name)
+        self._registry.register(self._values)
+        self._registry.register(CurrentState(admission, scorer, recipe))
+        ProcessCollector(registry=self._registry)
 
     def add_request(self, path: str, code: int, seconds: float, scoring: bool) -> None:
         """Count a request; `scoring` says whether it came with a batch."""
@@ -88,11 +110,15 @@ class Metrics:
         """Count a refusal by the connection itself: there was no whole request to time."""
         self._requests.labels("other", str(code)).inc()
 
-    def add_statuses(self, statuses: Mapping[str, int]) -> None:
-        """Count rows, of which so many have each status."""
-        for status, count in statuses.items():
+    def add_batch(self, batch: "ScoredBatch", seconds: Mapping[str, float]) -> None:
+        """Count the rows of a batch, what they got, and the seconds that each component took."""
+        for status, count in Counter(batch.statuses).items():
             self._rows.labels(status).inc(count)
             self._statuses[status] += count
+        for name, scores in batch.components.items():
+            self._values.add(name, [score.value for score in scores])
+        for name, taken in seconds.items():
+            self._component_seconds.labels(self._recipe, name).observe(taken)
 
     def text(self) -> bytes:
         """What Prometheus reads."""
@@ -122,14 +148,41 @@ class Metrics:
         )
 
 
+class ComponentValues(Collector):
+    """The sum and the number of the values of each component, which make its mean.
+
+    It is not prometheus_client's Summary, which takes each value by itself: for 256 rows that is
+    0.26 ms instead of 0.01 ms, of 3.6 ms for a whole batch of known rows.
+    """
+
+    def __init__(self, recipe: str) -> None:
+        self._recipe = recipe
+        self._sums: defaultdict[str, float] = defaultdict(float)
+        self._counts: Counter[str] = Counter()
+
+    def add(self, name: str, values: Sequence[float | None]) -> None:
+        counted = [value for value in values if value is not None and isfinite(value)]
+        self._counts[name] += len(counted)
+        self._sums[name] += fsum(counted)
+
+    def collect(self) -> Iterator[Metric]:
+        about = "Values that a component gave, without rows that it skipped"
+        family = SummaryMetricFamily(
+            "plaudit_component_value", about, labels=["recipe", "component"]
+        )
+        for name, count in self._counts.items():
+            family.add_metric([self._recipe, name], count, self._sums[name])
+        yield family
+
+
 class CurrentState(Collector):
     """What is read at the moment of a request for metrics."""
 
-    def __init__(self, admission: "Admission", scorer: "Scorer") -> None:
-        self._admission, self._scorer = admission, scorer
+    def __init__(self, admission: "Admission", scorer: "Scorer", recipe: "RecipeInfo") -> None:
+        self._admission, self._scorer, self._recipe = admission, scorer, recipe
 
     def collect(self) -> Iterator[Metric]:
-        admission, cache = self._admission, shared_judge().cache
+        admission, cache, recipe = self._admission, shared_judge().cache, self._recipe
         for name, about, value in (
             ("rows_in_flight", "Rows of requests that are being scored", admission.rows),
             ("rows_waiting", "Rows in flight that have not been started", self._scorer.waiting),
@@ -139,6 +192,9 @@ class CurrentState(Collector):
             ("judge_cache_entries", "Verdicts that the judge remembers", cache.entries),
         ):
             yield GaugeMetricFamily(f"plaudit_{name}", about, value)
+        labels = {"recipe": recipe.name, "fingerprint": recipe.fingerprint}
+        about = "The recipe, and the version of plaudit"
+        yield InfoMetricFamily("plaudit_recipe", about, {**labels, "version": recipe.version})
         hits, misses = "plaudit_judge_cache_hits", "plaudit_judge_cache_misses"
         yield CounterMetricFamily(hits, "Verdicts that were in the cache", cache.hits)
         yield CounterMetricFamily(misses, "Verdicts that were not in the cache", cache.misses)

@@ -32,8 +32,10 @@ class Middleware:
         paths: dict[str, bool],
         token: str | None,
         hosts: Collection[str] | None,
+        root_path: str,
     ) -> None:
         self._app = app
+        self._root_path = root_path
         self._admission = admission
         self.metrics = metrics
         self._hosts = None if hosts is None else {host.lower() for host in hosts}
@@ -45,6 +47,7 @@ class Middleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope["path"] = self._route(scope["path"])
         start, code = time.perf_counter(), 0
         state = scope.setdefault("state", {})
         state["id"] = secrets.token_hex(8)
@@ -74,9 +77,9 @@ class Middleware:
 
         try:
             if not self._is_expected_host(scope):
-                await _wrong_host(state["id"])(scope, receive_noted, send_noted)
+                await _wrong_host(scope)(scope, receive_noted, send_noted)
             elif not self._is_allowed(scope):
-                await _unauthorized(state["id"])(scope, receive_noted, send_noted)
+                await _unauthorized(scope)(scope, receive_noted, send_noted)
             else:
                 await self._app(scope, receive_noted, send_noted)
         except Exception as error:
@@ -84,6 +87,12 @@ class Middleware:
         finally:
             held.release()
             self._record(scope, code, time.perf_counter() - start)
+
+    def _route(self, path: str) -> str:
+        """The path without the prefix, which a proxy may have removed already."""
+        prefix = self._root_path
+        is_below = bool(prefix) and (path == prefix or path.startswith(f"{prefix}/"))
+        return (path[len(prefix) :] or "/") if is_below else path
 
     def _is_expected_host(self, scope: Scope) -> bool:
         """Whether the request is meant for this server: a page of another site names another."""
@@ -126,12 +135,13 @@ def problem(code: int, why: str, request: str, headers: dict[str, str] | None = 
     return Response(content, code, headers, media_type="application/json")
 
 
-def _wrong_host(request: str) -> Response:
+def _wrong_host(scope: Scope) -> Response:
+    host = host_in(scope)[:80]
     why = (
-        "the header Host names another machine: use localhost or 127.0.0.1, "
-        "or start the server with --host-name NAME"
+        f'the header Host names "{host}", which this server is not called: use localhost or '
+        "127.0.0.1; behind a proxy, start the server with --allow-host NAME"
     )
-    return problem(421, why, request)
+    return problem(421, why, scope["state"]["id"])
 
 
 def host_in(scope: Scope) -> str:
@@ -147,9 +157,13 @@ def host_in(scope: Scope) -> str:
     return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")
 
 
-def _unauthorized(request: str) -> Response:
-    why = "this server requires a token: send the header Authorization: Bearer TOKEN"
-    return problem(401, why, request, {"WWW-Authenticate": "Bearer"})
+def _unauthorized(scope: Scope) -> Response:
+    kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and token.strip():
+        why = "the token is wrong: it is not the one that this server was started with"
+    else:
+        why = "this server requires a token: send the header Authorization: Bearer TOKEN"
+    return problem(401, why, scope["state"]["id"], {"WWW-Authenticate": "Bearer"})
 
 
 def _has_body(headers: Headers) -> bool:

@@ -56,8 +56,11 @@ MESSAGE = {
 }
 
 
-def openapi_of(recipe: Recipe, guarded: bool) -> Json:
-    """The document of a server with this recipe; `guarded` says whether it requires a token.
+def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
+    """The document of a server with this recipe.
+
+    guarded: whether it requires a token
+    root_path: the prefix of all paths
 
     >>> from plaudit.recipes import load
     >>> list(openapi_of(load("trl-math"), guarded=False)["paths"])[:2]
@@ -83,6 +86,8 @@ def openapi_of(recipe: Recipe, guarded: bool) -> Json:
         "paths": {**_batches(named, refusals), **_get_paths(named, refusals, guarded)},
         "components": {"schemas": schemas},
     }
+    if root_path:
+        document["servers"] = [{"url": root_path}]
     if guarded:
         document["security"] = [{"token": []}]
         document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}

@@ -8,7 +8,7 @@ The OpenAPI document is made of these types.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
 from importlib.metadata import version
@@ -22,7 +22,9 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from plaudit.columns import same_length
 from plaudit.declarations import HOOKS
 from plaudit.recipes import Recipe, ScoredBatch
+from plaudit.recording import toml_or_empty
 from plaudit.scores import STATUSES, Score
+from plaudit.serve._fingerprint import HEADER, fingerprint_of
 
 RESERVED_NAMES = ("completions", "self", *HOOKS)  # no column can have these names
 
@@ -69,6 +71,9 @@ class RewardsRequest(Struct, forbid_unknown_fields=True):
         str | None,
         Meta(description="A component of the recipe, by its name. Default: the recipe's total"),
     ] = None
+    reasons: Annotated[
+        bool, Meta(description="Whether to add the rows, as /v1/score gives them")
+    ] = False
     logs: Logs = False
 
 
@@ -139,6 +144,7 @@ class RewardsResponse(Struct):
     """The rewards, in the order of the completions."""
 
     rewards: list[Value]
+    rows: list[ScoredRow] | UnsetType = UNSET
     logs: Logged | UnsetType = UNSET
 
 
@@ -163,6 +169,10 @@ class RecipeInfo(Struct):
     max_body: int
     item_deadline: Annotated[float, Meta(description="seconds the judge may take for an answer")]
     version: str
+    fingerprint: Annotated[
+        str, Meta(description=f"differs if the rewards may differ; {HEADER} in every answer")
+    ]
+    toml: Annotated[str, Meta(description="the recipe as a file; empty if it has no such form")]
 
 
 class Problem(Struct):
@@ -273,6 +283,8 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
         max_body=max_body,
         item_deadline=deadline,
         version=version("plaudit"),
+        fingerprint=fingerprint_of(recipe),
+        toml=toml_or_empty(recipe),
     )
 
 
@@ -301,20 +313,8 @@ def columns_taken(recipe: Recipe) -> list[str]:
     return sorted(names - set(RESERVED_NAMES))
 
 
-def statuses_of(logged: Logged, component: str, rows: int) -> dict[str, int]:
-    """How many rows of a component had which status, as its reward function logged it.
-
-    >>> statuses_of(Logged([], [("accuracy/timeout", 0.25)]), "accuracy", rows=8)
-    {'timeout': 2, 'scored': 6}
-    """
-    shares = dict(logged.metrics)
-    named = {status: float(shares.get(f"{component}/{status}") or 0.0) for status in STATUSES[:-1]}
-    counts = {status: round(share * rows) for status, share in named.items() if share}
-    return {**counts, "scored": rows - sum(counts.values())}
-
-
-def component_of(recipe: Recipe, wanted: str) -> Callable[..., Any]:
-    """The coroutine function that scores one component.
+def component_of(recipe: Recipe, wanted: str) -> Callable[..., Awaitable[list[Score]]]:
+    """The coroutine function that gives the scores of one component.
 
     >>> from plaudit.recipes import load
     >>> component_of(load("trl-math"), "accuracy")
@@ -327,5 +327,5 @@ def component_of(recipe: Recipe, wanted: str) -> Callable[..., Any]:
     if wanted not in names:
         has = ", ".join(names)
         raise ValueError(f'the recipe has no component "{wanted[:80]}"; it has {has}')
-    found: Callable[..., Any] = functions[names.index(wanted)]
+    found: Callable[..., Awaitable[list[Score]]] = functions[names.index(wanted)].scores
     return found

@@ -91,6 +91,7 @@ class RewardsOutline(Struct, forbid_unknown_fields=True):
     completions: Raw
     columns: Raw = Raw(b"{}")
     component: str | None = None
+    reasons: bool = False
     logs: bool = False
 
 

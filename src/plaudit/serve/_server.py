@@ -59,13 +59,18 @@ def serving(
 
 
 class Server(uvicorn.Server):
-    """uvicorn, which accepts few connections at once though many may wait."""
+    """uvicorn, which accepts few connections at once though many may wait, and ends them all."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen. asyncio accepts as many at once as its backlog is, before it looks at any."""
         await super().startup(sockets)
         for listener in sockets or ():
             listener.listen(BACKLOG)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop. uvicorn tells the connections that it knows of; asyncio may have accepted more."""
+        self.config.http_protocol_class.is_stopping = True  # type: ignore[attr-defined]
+        await super().shutdown(sockets)
 
 
 def server_of(app: Middleware, limits: Limits) -> Server:

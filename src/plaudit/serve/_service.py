@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from os import PathLike
 from typing import Any, TypeVar
 
+from msgspec import UNSET
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -16,21 +16,23 @@ from starlette.types import Receive
 from plaudit.completions import texts_of
 from plaudit.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
-from plaudit.recipes import Recipe, RowScore, ScoredBatch
+from plaudit.recipes import Recipe, RowScore, ScoredBatch, component_seconds
+from plaudit.recording import recorded
 from plaudit.scores import log_means, log_statuses, without_reasons
 from plaudit.serve._admission import Admission, HeldMemory, Limits
+from plaudit.serve._fingerprint import HEADER as FINGERPRINT
 from plaudit.serve._log import log
 from plaudit.serve._metrics import Metrics
 from plaudit.serve._protocol import (
     Logged,
     RewardsRequest,
     RewardsResponse,
+    ScoreRequest,
     ScoreResponse,
     component_of,
     info_of,
     json_number,
     rows_of,
-    statuses_of,
     to_json,
 )
 from plaudit.serve._request_body import CLIENT_GONE, BodyReader, body_of
@@ -64,9 +66,13 @@ class Service:
         self.limits = limits
         self._images = () if images is None else (images,)
         self.admission = Admission(limits)
+        deadline = shared_judge().settings.deadline
+        self._info = info_of(recipe, limits.rows, limits.body, deadline)
+        # A client records what it asks for: it has the prompts, the steps and the lengths.
+        self._recorded = recorded(recipe)
         self.reader = BodyReader(recipe)
         self.scorer = Scorer()
-        self.metrics = Metrics(self.admission, self.scorer)
+        self.metrics = Metrics(self.admission, self.scorer, self._info)
         callings = [component.calling for component in recipe.components]
         self._is_light = all(calling.declaration.is_light for calling in callings)
         # A reward of the user's, or a grader, may read the reasons of one of ours.
@@ -105,8 +111,7 @@ class Service:
 
     async def info(self, request: Request) -> Response:
         """What the recipe is."""
-        limits, deadline = self.limits, shared_judge().settings.deadline
-        return json_response(info_of(self.recipe, limits.rows, limits.body, deadline))
+        return json_response(self._info)
 
     async def figures(self, request: Request) -> Response:
         """How the server is doing."""
@@ -116,57 +121,38 @@ class Service:
         """Score a batch with the whole recipe."""
         asked = await self._read(request, self.reader.score)
         logged = Logged([], [])
-        columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        batch = await self._scored(request, Batch(asked.completions, columns))
+        batch = await self._scored(request, _batch_of(asked, logged))
 
         def response() -> ScoreResponse:
-            answered = rows_of(batch, asked.reasons)
-            return ScoreResponse(answered, logged) if asked.logs else ScoreResponse(answered)
+            logs = logged if asked.logs else UNSET
+            return ScoreResponse(rows_of(batch, asked.reasons), logs)
 
-        return await _batch_response(request, response, len(asked.completions))
+        return await self._batch_response(request, response, len(asked.completions))
 
     async def rewards(self, request: Request) -> Response:
         """Score a batch as a reward function: by the recipe's total, or by one component."""
         asked = await self._read(request, self.reader.rewards)
         logged = Logged([], [])
-        values = await (
-            self._totals(request, asked, logged)
-            if asked.component is None
-            else self._rewards_of(asked.component, request, asked, logged)
-        )
+        reasons = asked.reasons or asked.logs or not self._may_drop_reasons
+        batch = await self._scored(request, _batch_of(asked, logged), reasons, asked.component)
+        if asked.logs:
+            self._log(batch, asked, logged)
 
         def response() -> RewardsResponse:
-            answered = [json_number(value) for value in values]
-            return RewardsResponse(answered, logged) if asked.logs else RewardsResponse(answered)
+            rewards = [json_number(value) for value in batch.totals]
+            rows = rows_of(batch, reasons=True) if asked.reasons else UNSET
+            return RewardsResponse(rewards, rows, logged if asked.logs else UNSET)
 
-        return await _batch_response(request, response, len(values))
+        return await self._batch_response(request, response, len(asked.completions))
 
-    async def _totals(
-        self, request: Request, asked: RewardsRequest, logged: Logged
-    ) -> list[float | None]:
-        """The totals; what they hide, the means of components and the statuses, is logged."""
-        columns = {**asked.columns, **_loggers(logged)} if asked.logs else asked.columns
-        reasons = asked.logs or not self._may_drop_reasons
-        batch = await self._scored(request, Batch(asked.completions, columns), reasons)
-        if asked.logs:
+    def _log(self, batch: ScoredBatch, asked: RewardsRequest, logged: Logged) -> None:
+        """Log what the rewards alone hide. Who asks for the scores of a component has these."""
+        if asked.component is None:
             values = {name: [one.value for one in s] for name, s in batch.components.items()}
             log_means(self.recipe.name, values, logged.log_metric)
             log_statuses(self.recipe.name, batch.statuses, logged.log_metric)
-        return batch.totals
-
-    async def _rewards_of(
-        self, component: str, request: Request, asked: RewardsRequest, logged: Logged
-    ) -> list[float | None]:
-        try:
-            function = component_of(self.recipe, component)
-        except ValueError as error:
-            raise HTTPException(422, str(error)) from None
-        columns = {**asked.columns, **_loggers(logged)}
-        values: list[float | None] = await self._admit_and_run(
-            request, asked.completions, lambda: function(asked.completions, **columns)
-        )
-        self.metrics.add_statuses(statuses_of(logged, component, len(values)))
-        return values
+        elif not asked.reasons:
+            log_statuses(asked.component, batch.statuses, logged.log_metric)
 
     async def trainer_batch(
         self,
@@ -178,8 +164,8 @@ class Service:
         body = await self._read(request, self.reader.any_object)
         try:
             batch = batch_of(body)
-            rows = (await self._scored(request, batch)).rows
-            return await _batch_response(request, lambda: reply_of(rows, body), len(rows))
+            rows = (await self._scored(request, batch, recipe=self._recorded)).rows
+            return await self._batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
             raise HTTPException(422, error_message(error)) from None
 
@@ -192,14 +178,42 @@ class Service:
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)[:LONGEST]) from None
 
-    async def _scored(self, request: Request, batch: Batch, reasons: bool = True) -> ScoredBatch:
+    async def _scored(
+        self,
+        request: Request,
+        batch: Batch,
+        reasons: bool = True,
+        component: str | None = None,
+        recipe: Recipe | None = None,
+    ) -> ScoredBatch:
+        """What the batch gets from the recipe, or from one of its components."""
+        recipe = recipe or self.recipe
+        try:
+            scores_of = None if component is None else component_of(recipe, component)
+        except ValueError as error:
+            raise HTTPException(422, str(error)) from None
+
+        seconds: dict[str, float] = {}
+
         async def scoring() -> ScoredBatch:
-            with nullcontext() if reasons else without_reasons():
-                return await self.recipe.score_batch_async(batch.completions, **batch.columns)
+            nonlocal seconds
+            with nullcontext() if reasons else without_reasons(), component_seconds() as seconds:
+                if component is None or scores_of is None:
+                    return await recipe.score_batch_async(batch.completions, **batch.columns)
+                scores = await scores_of(batch.completions, **batch.columns)
+                return ScoredBatch({component: scores}, {component: 1.0})
 
         scored = await self._admit_and_run(request, batch.completions, scoring)
-        self.metrics.add_statuses(Counter(scored.statuses))
+        self.metrics.add_batch(scored, seconds)
         return scored
+
+    async def _batch_response(
+        self, request: Request, response: Callable[[], Any], rows: int
+    ) -> Response:
+        content = await _in_thread_if(rows > FEW_ROWS, lambda: to_json(response()))
+        request.state.held.add_answer(len(content))
+        headers = {FINGERPRINT: self._info.fingerprint}
+        return Response(content, headers=headers, media_type="application/json")
 
     async def _admit_and_run(
         self, request: Request, completions: list[Any], work: Callable[[], Awaitable[T]]
@@ -316,12 +330,6 @@ def json_response(content: Any) -> Response:
     return Response(to_json(content), media_type="application/json")
 
 
-async def _batch_response(request: Request, response: Callable[[], Any], rows: int) -> Response:
-    content = await _in_thread_if(rows > FEW_ROWS, lambda: to_json(response()))
-    request.state.held.add_answer(len(content))
-    return Response(content, media_type="application/json")
-
-
 def error_message(error: Exception) -> str:
     """What is wrong, and in which component.
 
@@ -337,5 +345,8 @@ async def _in_thread_if(is_large: bool, work: Callable[[], T]) -> T:
     return await asyncio.to_thread(work) if is_large else work()
 
 
-def _loggers(logged: Logged) -> dict[str, Any]:
-    return {"log_extra": logged.log_extra, "log_metric": logged.log_metric}
+def _batch_of(asked: ScoreRequest | RewardsRequest, logged: Logged) -> Batch:
+    columns: dict[str, Any] = dict(asked.columns)
+    if asked.logs:
+        columns |= {"log_extra": logged.log_extra, "log_metric": logged.log_metric}
+    return Batch(asked.completions, columns)
