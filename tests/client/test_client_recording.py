@@ -3,7 +3,7 @@
 import asyncio
 import pickle
 import shutil
-from dataclasses import replace
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import pytest
@@ -75,10 +75,12 @@ def recorded(folder):
     finish(folder)
     run = open_recorded(folder)
     run.refresh()
-    rows = [row for step in run.steps for row in run.step_rows(step)]
-    lines = [line for step in run.steps for line in run.lines(step)]
+    rows = [row for step in run.steps for row in run.step_rows(step.step)]
     changing = ("seconds", "at", "part")
-    return [{k: v for k, v in one.items() if k not in changing} for one in (*rows, *lines)]
+    return [
+        {key: value for key, value in one.items() if key not in changing}
+        for one in (*rows, *map(asdict, run.steps))
+    ]
 
 
 @pytest.fixture(scope="module")
