@@ -7,6 +7,7 @@ from pathlib import Path
 from plaudit.train._run_file import read_run
 from plaudit.train._training import train
 
+_NEEDED = ("trl", "datasets", "transformers", "peft")
 STOPPED, WRONG, INTERRUPTED = 1, 2, 130
 
 ABOUT = """\
@@ -84,6 +85,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _told(error: Exception) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name in ("trl", "datasets", "transformers"):
+    if isinstance(error, ModuleNotFoundError) and error.name in _NEEDED:
         return f"this needs {error.name}: pip install 'plaudit[train]'"
     return str(error)
