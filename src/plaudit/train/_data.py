@@ -42,8 +42,8 @@ def not_loaded(kind: str, name: str, error: Exception) -> str:
     """Say that a model or a dataset is neither here nor on the Hub.
 
     >>> not_loaded("model", "Qwen/Qwen9", OSError("Not found\\nDid you log in?"))
-    'there is no model "Qwen/Qwen9": no file or folder has this name, and the Hugging Face Hub does \
-not have it, or cannot be reached (Not found)'
+    'there is no model "Qwen/Qwen9": no file or folder has this name, and the Hugging Face Hub \
+does not have it, or cannot be reached (Not found)'
     """
     why = str(error).strip().partition("\n")[0].rstrip(".")
     if Path(name).exists():
