@@ -13,7 +13,7 @@ READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.ve
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
-	@echo "make train-demo    train three tiny models with TRL, on the CPU, and show that their rewards rise"
+	@echo "make train-demo    train tiny models with TRL, on the CPU, and draw what the rewards teach them"
 	@echo "make test          lint, types, the order of imports, and the quick tests"
 	@echo "make test-long     the tests that make test leaves out: long comparisons, kills, benchmarks"
 	@echo "make coverage      every test, and which lines they reach"
@@ -123,7 +123,7 @@ $(TRAIN)/.ready: pyproject.toml
 	@echo "Setting up $(TRAIN) (once)"
 	@$(PYTHON) -m venv $(TRAIN)
 	@$(TRAIN)/bin/pip install --quiet --quiet torch==2.13.0
-	@$(TRAIN)/bin/pip install --quiet --quiet trl==1.16.0 --editable '.[antlr4-13,train]'
+	@$(TRAIN)/bin/pip install --quiet --quiet trl==1.16.0 --editable '.[antlr4-13,train,watch]'
 	@touch $@
 
 train-demo: $(TRAIN)/.ready

@@ -1,8 +1,9 @@
 """A tokenizer and a model that are small enough to train on a CPU."""
 
 import random
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers
@@ -77,6 +78,12 @@ def warm_up(
         optimizer.step()
         schedule.step()
         optimizer.zero_grad()
+
+
+def held_out(problems: Sequence[Any], draw: random.Random) -> tuple[list[Any], list[Any]]:
+    """Four fifths of the problems, and the others, which are never trained on."""
+    shuffled = draw.sample(problems, len(problems))
+    return shuffled[len(problems) // 5 :], shuffled[: len(problems) // 5]
 
 
 def written(

@@ -98,12 +98,47 @@ def test_a_killed_run_goes_on_from_its_checkpoint(folder):
     )
 
 
-def recorded(output):
+def test_a_finished_run_is_left_as_it_is(folder):
+    """With evaluation data and LoRA; it is evaluated before its first step and after its last."""
+    file, output = folder / "lora.toml", folder / "lora"
+    more = 'bf16 = false\n[peft]\nr = 4\ntarget_modules = ["q_proj"]'
+    text = RUN.format(output="lora").replace("bf16 = false", more)
+    file.write_text(text.replace("data =", 'eval_data = "rows.jsonl"\ndata =', 1))
+    first = finished(file)
+    kinds = [" ".join(line.split()[:2]) for line in first]
+    evaluated = ["eval 0/6", "eval 2/6", "eval 4/6", "eval 6/6"]
+    assert [kind for kind in kinds if kind.startswith("eval")] == evaluated
+    assert recorded(output) == dict.fromkeys(range(6), 8)
+    assert recorded(output, "record-eval") == dict.fromkeys([0, 2, 4, 6], 16 * 4)
+    model = output / "model" / "adapter_model.safetensors"
+    before = model.stat().st_mtime_ns, model.read_bytes()
+    assert finished(file) == []
+    assert (model.stat().st_mtime_ns, model.read_bytes()) == before
+    # Killed after the last checkpoint, before the model was saved: no step is made.
+    (output / "trainer_state.json").unlink()
+    model.unlink()
+    assert finished(file) == []
+    assert model.read_bytes() == before[1]
+    file.write_text(file.read_text().replace("max_steps = 6", "max_steps = 8"))
+    assert steps_of(finished(file)) == ["7/8", "8/8"]
+
+
+def test_a_wrong_model_is_said_and_does_not_refuse_the_corrected_run(folder, capsys):
+    from plaudit.cli import main
+
+    file, text = folder / "misspelt.toml", RUN.format(output="misspelt")
+    file.write_text(text.replace('"model"', '"modle"'))
+    assert main(["train", str(file)]) == 1
+    assert 'there is no model "modle": no file or folder has this name' in capsys.readouterr().err
+    assert not (folder / "misspelt").exists()
+
+
+def recorded(output, name="record"):
     """How many rows of each step the record has."""
     from plaudit.scoring import open_scored
 
     counts = {}
-    for _, batch in open_scored(output / "record").batches(["step"]):
+    for _, batch in open_scored(output / name).batches(["step"]):
         for step in batch["step"].to_pylist():
             counts[step] = counts.get(step, 0) + 1
     return counts
@@ -117,6 +152,7 @@ def recorded(output):
         ('"canoe-dual"', '"vlm-r1-rec"', 'no column "image_path" or "image" or "images"'),
         ('template = "canoe"', 'template = "canoe"\nanswer = "gold"', 'row 0 has no "gold"'),
         ("max_steps = 6", "max_steps = 6\nnum_generations = 3", "Cannot overwrite a value"),
+        ("max_steps = 6", 'max_steps = "6"', "[trainer] max_steps must be a whole number, got"),
     ],
 )
 def test_what_is_wrong_is_said_before_anything_is_loaded(folder, old, new, complaint, capsys):

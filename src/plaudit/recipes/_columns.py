@@ -88,7 +88,7 @@ in plaudit.score, columns={"completions": "response"} in load, or completions = 
         return
     meant = next((m for name in (*wanted, "completions") if (m := guess(name, available))), None)
     names = " or ".join(map(quoted, wanted))
-    hint = _hint("completions", "--completions COLUMN", meant, available)
+    hint = _hint("completions", meant, available)
     raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
 
 
@@ -106,12 +106,14 @@ def check_needs(
     mapping: Mapping[str, str],
     available: Collection[str],
     completions: bool = True,
+    run_file: bool = False,
 ) -> None:
     """Raise ValueError if a table lacks a column that some component needs.
 
     mapping: the columns of the recipe, argument -> column
     available: the columns of the table
     completions: whether the table must also have what trainers make while they generate
+    run_file: whether the user names columns in the file of `plaudit train`
 
     >>> from plaudit.recipes import load
     >>> check_needs(load("trl-math").components, {}, ["solution"])
@@ -121,34 +123,38 @@ def check_needs(
             if column not in available and (completions or not is_made_by_trainers(column)):
                 alias = "" if column == argument else f" as {argument}"
                 meant = guess(column, available) or guess(argument, available)
-                hint = _hint(argument, f"--column {argument}=COLUMN", meant, available)
+                hint = _hint(argument, meant, available, run_file)
                 needs = f"{quoted(component.name)} needs{alias}"
                 raise ValueError(f"there is no column {quoted(column)}, which {needs}; {hint}")
-        _check_needs_any(component, component.needs_any(mapping), available)
+        _check_needs_any(component, component.needs_any(mapping), available, run_file)
 
 
 def _check_needs_any(
-    component: "Component", wanted: Mapping[str, str], available: Collection[str]
+    component: "Component", wanted: Mapping[str, str], available: Collection[str], run_file: bool
 ) -> None:
     if not wanted or any(name in available for pair in wanted.items() for name in pair):
         return
     first = next(iter(wanted))
     meant = guess(first, available)
-    hint = _hint(first, f"--column {first}=COLUMN", meant, available)
+    hint = _hint(first, meant, available, run_file)
     names = " or ".join(quoted(column) for column in wanted.values())
     needs = f"{quoted(component.name)} needs one of them"
     raise ValueError(f"there is no column {names}: {needs}; {hint}")
 
 
-def _hint(argument: str, option: str, meant: str | None, available: Collection[str]) -> str:
+def _hint(
+    argument: str, meant: str | None, available: Collection[str], run_file: bool = False
+) -> str:
     """What to do about a missing column; without a guess, the user must fill in COLUMN."""
     named = [name for name in available if name not in HOOKS]
     shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
     more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
     name = meant or "COLUMN"
-    say = f"say {option.replace('COLUMN', name)} on the command line, {argument}={quoted(name)} in "
+    option = "--completions " if argument == "completions" else f"--column {argument}="
+    say = f"say {option}{name} on the command line, {argument}={quoted(name)} in "
     say += f"plaudit.score, columns={{{quoted(argument)}: {quoted(name)}}} in load, or "
-    say += f"{argument} = {quoted(name)} under [columns] in the recipe"
+    entry = f"{argument} = {quoted(name)} under [columns]"
+    say = f"write {entry}" if run_file else f"{say}{entry} in the recipe"
     first = (
         f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
     )

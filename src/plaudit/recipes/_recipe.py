@@ -140,11 +140,15 @@ class Recipe:
             return self, {}
         return replace(self, columns={**self.columns, **guessed}), guessed
 
-    def check(self, available: Collection[str], *, completions: bool = True) -> None:
+    def check(
+        self, available: Collection[str], *, completions: bool = True, run_file: bool = False
+    ) -> None:
         """Raise where a table with these columns has not all that the recipe needs.
 
         completions: whether it must have what a model wrote, and what trainers make while they
             generate, which a dataset to train on has not
+        run_file: whether the user names columns in the file of `plaudit train`, which the message
+            then says
 
         >>> from plaudit.recipes import load
         >>> load("trl-math").check(["prompt", "completion", "gold"])
@@ -157,7 +161,7 @@ columns are "prompt", "completion", "gold"
         """
         if completions:
             check_completions(self.columns.get("completions"), available)
-        check_needs(self.components, self.columns, available, completions)
+        check_needs(self.components, self.columns, available, completions, run_file)
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Callable[..., Any]]:
         """A reward function for each component, as trainers take them; picklable.

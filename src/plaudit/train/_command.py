@@ -7,6 +7,7 @@ from pathlib import Path
 from plaudit.train._run_file import read_run
 from plaudit.train._training import train
 
+_NEEDED = ("trl", "datasets", "transformers", "peft")
 STOPPED, WRONG, INTERRUPTED = 1, 2, 130
 
 ABOUT = """\
@@ -14,12 +15,16 @@ Train a model with TRL's GRPO or RLOO and the rewards of a recipe. RUN.toml says
 
   model = "Qwen/Qwen2.5-0.5B-Instruct"   # a folder, or a name on the Hugging Face Hub
   data = "train.jsonl"                   # a table with a column prompt, or a dataset on the Hub
+  eval_data = "held_out.jsonl"           # optional: scored now and then, not trained on
   recipe = "trl-reasoning"               # a preset, or a TOML file
   output = "runs/first"                  # the folder for checkpoints, the final model, the record
 
   [trainer]                              # arguments of TRL's GRPOConfig
   learning_rate = 1e-6
   max_steps = 500
+
+  [peft]                                 # optional: arguments of peft.LoraConfig
+  r = 16
 
 A line is printed for each step. Every batch is recorded: `plaudit watch runs/first/record`.
 """
@@ -84,6 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _told(error: Exception) -> str:
-    if isinstance(error, ModuleNotFoundError) and error.name in ("trl", "datasets", "transformers"):
+    if isinstance(error, ModuleNotFoundError) and error.name in _NEEDED:
         return f"this needs {error.name}: pip install 'plaudit[train]'"
     return str(error)

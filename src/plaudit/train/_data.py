@@ -7,26 +7,51 @@ from typing import Any
 
 from plaudit.column_names import PROMPT, first_of
 from plaudit.prompts import canoe_rows, vlm_r1_rows
-from plaudit.train._run_file import Run
 
 _IMAGES = ("image", "images")
 _SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".arrow", ".gz", ".zst")
 
 
-def dataset_of(run: Run) -> Any:
-    """The `datasets.Dataset` of a run, with a column `prompt`."""
+def dataset_of(data: str, prompts: Mapping[str, Any]) -> Any:
+    """The `datasets.Dataset` of a table or of a name on the Hub, with a column `prompt`.
+
+    prompts: how prompts are made, see `Run`
+    """
     datasets = import_module("datasets")
-    is_table = _is_table(run.data)
-    table = run.data if is_table else datasets.load_dataset(run.data, split="train")
-    if run.prompts:
-        rows = _made(table, run.prompts)
+    is_table = _is_table(data)
+    table = data if is_table else _loaded(datasets, data)
+    if prompts:
+        rows = _made(table, prompts)
     elif is_table:
-        rows = _records(run.data)
+        rows = _records(data)
     else:
-        return _checked(table, run)
+        return _checked(table, data)
     if not rows:
-        raise ValueError(f"{run.data} has no rows")
-    return _with_images(_checked(datasets.Dataset.from_list(rows), run), datasets)
+        raise ValueError(f"{data} has no rows")
+    return _with_images(_checked(datasets.Dataset.from_list(rows), data), datasets)
+
+
+def _loaded(datasets: Any, name: str) -> Any:
+    try:
+        return datasets.load_dataset(name, split="train")
+    except (OSError, ValueError) as error:
+        raise OSError(not_loaded("dataset", name, error)) from error
+
+
+def not_loaded(kind: str, name: str, error: Exception) -> str:
+    """Say that a model or a dataset is neither here nor on the Hub.
+
+    >>> not_loaded("model", "Qwen/Qwen9", OSError("Not found\\nDid you log in?"))
+    'there is no model "Qwen/Qwen9": no file or folder has this name, and the Hugging Face Hub \
+does not have it, or cannot be reached (Not found)'
+    """
+    why = str(error).strip().partition("\n")[0].rstrip(".")
+    if Path(name).exists():
+        return f"the {kind} in {name} cannot be loaded: {why}"
+    return (
+        f'there is no {kind} "{name}": no file or folder has this name, and the Hugging Face Hub '
+        f"does not have it, or cannot be reached ({why})"
+    )
 
 
 def _is_table(data: str) -> bool:
@@ -53,13 +78,13 @@ def _made(table: Any, prompts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return vlm_r1_rows(table, template=kind, **settings)
 
 
-def _checked(dataset: Any, run: Run) -> Any:
+def _checked(dataset: Any, data: str) -> Any:
     meant = first_of(PROMPT, dataset.column_names)
     if meant is not None:
         return dataset if meant == "prompt" else dataset.add_column("prompt", list(dataset[meant]))
     shown = ", ".join(f'"{name}"' for name in dataset.column_names)
     raise ValueError(
-        f'{run.data} has no column "prompt", with the text or the messages that the model is '
+        f'{data} has no column "prompt", with the text or the messages that the model is '
         f"asked: add it, or say how to make it under [prompts]. The columns are {shown}"
     )
 

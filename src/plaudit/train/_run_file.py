@@ -18,10 +18,14 @@ TEMPLATES = {
     "vlm-r1-free": ("image_folder", "accu_reward_method"),
 }
 _TEXTS = ("model", "data", "recipe", "output")
-_TABLES = ("columns", "prompts", "trainer")
-_KEYS = (*_TEXTS, "algorithm", *_TABLES)
-# What may differ when a run is continued: how long it trains, and what it logs and saves.
-_FREE = ("max_steps", "num_train_epochs", "logging_steps", "save_steps", "save_total_limit")
+_TABLES = ("columns", "prompts", "trainer", "peft")
+_KEYS = (*_TEXTS, "eval_data", "algorithm", *_TABLES)
+# What may differ when a run is continued: how long it trains, what it logs and saves, and when it
+# evaluates.
+_FREE = (
+    *("max_steps", "num_train_epochs", "logging_steps", "save_steps", "save_total_limit"),
+    *("eval_steps", "eval_on_start"),
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,8 @@ class Run:
     data: a table that `plaudit score` reads, or the name of a dataset on the Hub
     recipe: a preset's name, or the path of a TOML file
     output: the folder of the checkpoints, of the final model and of the record
+    eval_data: another table or dataset, which is scored now and then, and not trained on; default:
+        none
     algorithm: "grpo" or "rloo"
     columns: which column an argument of the rewards is read from, such as {"solution": "answer"};
         default: the recipe's choice, else the column of that name, else a guess, which is printed
@@ -39,6 +45,7 @@ class Run:
         table has a column `prompt`, or another that `plaudit.column_names` lists
     trainer: arguments of TRL's `GRPOConfig` or `RLOOConfig`, such as {"max_steps": 500}; default:
         TRL's own, but a log line for each step and a checkpoint every 50
+    peft: arguments of `peft.LoraConfig`, such as {"r": 16}; default: all weights are trained
 
     >>> Run("Qwen/Qwen2.5-0.5B-Instruct", "train.jsonl", "trl-math", Path("runs/1")).algorithm
     'grpo'
@@ -52,6 +59,8 @@ class Run:
     columns: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, Any] = field(default_factory=dict)
     trainer: Mapping[str, Any] = field(default_factory=dict)
+    peft: Mapping[str, Any] = field(default_factory=dict)
+    eval_data: str = ""
 
     def lasting(self) -> dict[str, Any]:
         """What must be the same when a run is continued from a checkpoint.
@@ -61,10 +70,8 @@ class Run:
         {'beta': 0.1}
         """
         trainer = {name: self.trainer[name] for name in sorted(self.trainer) if name not in _FREE}
-        parts = {"model": self.model, "data": self.data, "recipe": self.recipe}
-        parts["algorithm"] = self.algorithm
-        tables = {"columns": dict(self.columns), "prompts": dict(self.prompts)}
-        return {**parts, **tables, "trainer": trainer}
+        settings = {name: getattr(self, name) for name in _KEYS if name != "output"}
+        return {**settings, "trainer": trainer}
 
 
 def read_run(path: str | PathLike[str]) -> Run:
@@ -89,10 +96,10 @@ def read_run(path: str | PathLike[str]) -> Run:
 
 def _run(table: Mapping[str, Any], folder: Path) -> Run:
     _check_keys(table, _KEYS, "")
-    for name in _TEXTS:
-        if name not in table:
+    for name in (*_TEXTS, "eval_data"):
+        if name in _TEXTS and name not in table:
             raise ValueError(f'{name} is missing: add {name} = "…"')
-        if not isinstance(table[name], str) or not table[name]:
+        if name in table and (not isinstance(table[name], str) or not table[name]):
             raise ValueError(f"{name} must be text, got {table[name]!r:.80}")
     for name in _TABLES:
         if not isinstance(table.get(name, {}), dict):
@@ -114,12 +121,14 @@ def _run(table: Mapping[str, Any], folder: Path) -> Run:
         columns=table.get("columns", {}),
         prompts=prompts,
         trainer=table.get("trainer", {}),
+        peft=table.get("peft", {}),
+        eval_data=_here(table.get("eval_data", ""), folder),
     )
 
 
 def _here(name: str, folder: Path) -> str:
-    """The path beside the file where there is one; else the name, as the Hub knows it."""
-    return str(folder / name) if (folder / name).exists() else name
+    """The path in the file's folder if it exists; else the name, as the Hub knows it."""
+    return str(folder / name) if name and (folder / name).exists() else name
 
 
 def _check_prompts(prompts: Mapping[str, Any]) -> None:

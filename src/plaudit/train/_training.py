@@ -1,35 +1,34 @@
 """A run in; the trained model out, in the run's folder."""
 
 import sys
-from dataclasses import fields
-from difflib import get_close_matches
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import plaudit
 from plaudit.recipes import Recipe, load
-from plaudit.train._checkpoints import prepare
-from plaudit.train._data import dataset_of
+from plaudit.train._arguments import lora_arguments, trainer_arguments
+from plaudit.train._checkpoints import prepare, steps_if_trained
+from plaudit.train._data import dataset_of, not_loaded
 from plaudit.train._progress import Progress
 from plaudit.train._run_file import Run
 from plaudit.trainers.trl import LONG_ANSWER, dual
 
 _CLASSES = {"grpo": ("GRPOConfig", "GRPOTrainer"), "rloo": ("RLOOConfig", "RLOOTrainer")}
-# What this command decides itself.
-_OWN = ("output_dir", "reward_weights", "resume_from_checkpoint")
 _GIVEN_BY_TRL = ("completions", "completion_ids", "prompts")
-_DEFAULTS = {"logging_steps": 1, "report_to": "none", "disable_tqdm": True, "save_steps": 50}
 
 
 def train(run: Run, overwrite: bool = False) -> Path:
     """Train a model, from the last checkpoint of the run if there is one.
 
-    Returns the folder of the final model. Every batch is recorded in the folder `record` beside it.
+    Returns the folder of the final model. Every batch is recorded in the folder `record` beside it,
+    those of the evaluation data in `record-eval`. A run that is finished is left as it is.
 
     run: what to train, see `read_run`
     overwrite: whether to remove what an earlier call wrote to the run's folder, and start over;
-        default: continue that run, or raise ValueError if its settings differ
+        default: continue that run, or raise ValueError if its settings, its recipe or its data
+        differ
 
     >>> train(Run("Qwen/Qwen2.5-0.5B-Instruct", "train.jsonl", "trl-math", Path("runs/1")))
     ... # doctest: +SKIP
@@ -38,48 +37,104 @@ def train(run: Run, overwrite: bool = False) -> Path:
     recipe = load(run.recipe, columns=run.columns)
     trl = import_module("trl")
     config_name, trainer_name = _CLASSES[run.algorithm]
-    arguments = _arguments(run, recipe, getattr(trl, config_name))
-    dataset = dataset_of(run)
-    is_dual = LONG_ANSWER in recipe.needs().values() and LONG_ANSWER not in dataset.column_names
-    made = [LONG_ANSWER] if is_dual else []
-    names = [*dataset.column_names, *_GIVEN_BY_TRL, *made]
-    recipe, guessed = recipe.with_guessed_columns(names)
-    for argument, column in guessed.items():
-        hint = f'for another, write {argument} = "COLUMN" under [columns]'
-        print(f"plaudit: {argument}: column {column} ({hint})", file=sys.stderr)
-    recipe.check(names)
+    arguments = trainer_arguments(run, recipe, getattr(trl, config_name))
+    lora = lora_arguments(run)
+    datasets = {"data": dataset_of(run.data, run.prompts)}
+    if run.eval_data:
+        datasets["eval_data"] = dataset_of(run.eval_data, run.prompts)
+    _check_model(run.model)
+    contents = {f"content of {name}": data._fingerprint for name, data in datasets.items()}
+    contents["content of the recipe"] = recipe.to_toml()
+    is_dual = LONG_ANSWER in recipe.needs().values() and not any(
+        LONG_ANSWER in dataset.column_names for dataset in datasets.values()
+    )
+    for name, dataset in datasets.items():
+        recipe = _for_columns(recipe, getattr(run, name), dataset, is_dual)
     with arguments.main_process_first(local=False):
-        start = prepare(run, overwrite and arguments.process_index == 0)
-    recorded = plaudit.record(recipe, run.output / "record")
+        start = prepare(run, overwrite and arguments.process_index == 0, contents)
+    model = run.output / "model"
+    length = arguments.max_steps, arguments.num_train_epochs
+    if (steps := steps_if_trained(run.output, *length)) is not None:
+        print(
+            f"plaudit: the run in {run.output} is finished, after {steps} steps. To train on, "
+            "raise max_steps or num_train_epochs under [trainer]; to start over, use --overwrite",
+            file=sys.stderr,
+        )
+        return model
+    rewards = _rewards(run, recipe)
     plaudit.warm_up()
     trainer_class = getattr(trl, trainer_name)
     trainer = (dual(trainer_class) if is_dual else trainer_class)(
         model=run.model,
-        train_dataset=dataset,
-        reward_funcs=recorded.reward_funcs(),
+        train_dataset=datasets["data"],
+        eval_dataset=datasets.get("eval_data"),
+        reward_funcs=rewards,
         args=arguments,
+        peft_config=lora,
     )
+    for reward in rewards:
+        reward.is_training = lambda: trainer.model.training
     _show_progress(trainer, Progress([component.name for component in recipe.components]))
-    trainer.train(resume_from_checkpoint=None if start is None else str(start))
-    trainer.save_model(str(run.output / "model"))
-    return run.output / "model"
+    if start is not None and steps_if_trained(start, *length) is not None:
+        trainer._load_from_checkpoint(str(start))  # `train` would make one more step
+    else:
+        trainer.train(resume_from_checkpoint=None if start is None else str(start))
+        _evaluate_at_the_end(trainer)
+    trainer.save_model(str(model))
+    trainer.save_state()  # in run.output, which says that the run is finished
+    return model
 
 
-def _arguments(run: Run, recipe: Recipe, config: Any) -> Any:
-    """The trainer's configuration, of what the file says under [trainer]."""
-    known = {f.name for f in fields(config) if f.init}
-    for name in run.trainer:
-        if name in _OWN:
-            raise ValueError(f"[trainer] {name} is set by plaudit train: leave it out")
-        if name not in known:
-            near = get_close_matches(name, known, n=1)
-            hint = f'; did you mean "{near[0]}"?' if near else ""
-            raise ValueError(f'[trainer] {config.__name__} has no argument "{name}"{hint}')
-    own = {"output_dir": str(run.output), "reward_weights": recipe.reward_weights()}
+def _for_columns(recipe: Recipe, data: str, dataset: Any, is_dual: bool) -> Recipe:
+    """The recipe for the columns of a dataset; raises ValueError if one is missing."""
+    names = [*dataset.column_names, *_GIVEN_BY_TRL, *([LONG_ANSWER] if is_dual else [])]
+    recipe, guessed = recipe.with_guessed_columns(names)
+    for argument, column in guessed.items():
+        hint = f'for another, write {argument} = "COLUMN" under [columns]'
+        print(f"plaudit: {argument}: column {column} ({hint})", file=sys.stderr)
     try:
-        return config(**{**_DEFAULTS, **run.trainer, **own})
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"[trainer] {error}") from error
+        recipe.check(names, run_file=True)
+    except ValueError as error:
+        raise ValueError(f"{data}: {error}") from error
+    return recipe
+
+
+def _check_model(model: str) -> None:
+    """Raise OSError if there is no such model, before anything is written."""
+    try:
+        import_module("transformers").AutoConfig.from_pretrained(model)
+    except (OSError, ValueError) as error:
+        raise OSError(not_loaded("model", model, error)) from error
+
+
+class _Reward:
+    """A reward function that records the batches of training and evaluation apart.
+
+    TRL calls the same functions in both, and does not say which it is.
+    """
+
+    def __init__(self, training: Callable[..., Any], evaluation: Callable[..., Any]) -> None:
+        self.__name__ = training.__name__
+        self.is_training: Callable[[], bool] = lambda: True
+        self._training, self._evaluation = training, evaluation
+
+    def __call__(self, **columns: Any) -> Any:
+        return (self._training if self.is_training() else self._evaluation)(**columns)
+
+
+def _rewards(run: Run, recipe: Recipe) -> list[_Reward]:
+    training = plaudit.record(recipe, run.output / "record").reward_funcs()
+    if not run.eval_data:
+        return [_Reward(function, function) for function in training]
+    evaluation = plaudit.record(recipe, run.output / "record-eval").reward_funcs()
+    return [_Reward(*pair) for pair in zip(training, evaluation, strict=True)]
+
+
+def _evaluate_at_the_end(trainer: Any) -> None:
+    """Evaluate the final model, unless its last step was evaluated."""
+    steps = [log["step"] for log in trainer.state.log_history if "eval_reward" in log]
+    if trainer.eval_dataset is not None and trainer.state.global_step not in steps:
+        trainer.evaluate()
 
 
 def _show_progress(trainer: Any, progress: Progress) -> None:
