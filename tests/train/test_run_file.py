@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Literal
@@ -12,7 +13,7 @@ import pytest
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.train import Run, read_run
-from plaudit.train._arguments import _made
+from plaudit.train._arguments import _made, lora_arguments
 from plaudit.train._checkpoints import last_checkpoint, prepare, steps_if_trained
 from plaudit.train._data import _checked, _is_table, dataset_of
 from plaudit.train._progress import Progress, line_of
@@ -96,6 +97,13 @@ def test_without_trl_the_command_says_what_to_install(written, capsys):
     except ImportError:
         assert main(["train", str(written())]) == 2
         assert "this needs trl: pip install 'plaudit[train]'" in capsys.readouterr().err
+
+
+def test_without_peft_the_command_says_what_to_install(written, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "peft", None)
+    monkeypatch.setattr("plaudit.train._command.train", lambda run, _: lora_arguments(run))
+    assert main(["train", str(written("[peft]\nr = 16"))]) == 2
+    assert "this needs peft: pip install 'plaudit[train]'" in capsys.readouterr().err
 
 
 def test_what_cannot_be_read_or_written_is_said(written, capsys, monkeypatch):
