@@ -173,7 +173,7 @@ def test_rows_have_another_fingerprint_if_one_has_changed(tmp_path):
     assert fingerprint("6") == fingerprint("6") != fingerprint("7")
 
 
-@pytest.mark.parametrize("left", ["record/_run.json", "record-eval/_run.json", "model/x"])
+@pytest.mark.parametrize("left", ["record/_run.json", "model/x"])
 def test_only_a_run_that_has_trained_refuses_other_settings(tmp_path, left):
     run = Run("modle", "d", "trl-math", tmp_path / "out")
     assert prepare(run, False, {}) is None

@@ -108,8 +108,8 @@ def test_a_finished_run_is_left_as_it_is(folder):
     kinds = [" ".join(line.split()[:2]) for line in first]
     evaluated = ["eval 0/6", "eval 2/6", "eval 4/6", "eval 6/6"]
     assert [kind for kind in kinds if kind.startswith("eval")] == evaluated
-    assert recorded(output) == dict.fromkeys(range(6), 8)
-    assert recorded(output, "record-eval") == dict.fromkeys([0, 2, 4, 6], 16 * 4)
+    assert recorded(output) == dict.fromkeys(range(1, 7), 8)
+    assert recorded(output, "record/evaluation") == dict.fromkeys([0, 2, 4, 6], 16 * 4)
     model = output / "model" / "adapter_model.safetensors"
     before = model.stat().st_mtime_ns, model.read_bytes()
     assert finished(file) == []

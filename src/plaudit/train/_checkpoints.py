@@ -94,7 +94,7 @@ def prepare(run: Run, overwrite: bool, contents: Mapping[str, str]) -> Path | No
 
 def _has_trained(output: Path) -> bool:
     """Whether a run has made a step: a recorded batch, a checkpoint or a model is left of it."""
-    written = ("record*/_run.json", "checkpoint-*", "model")
+    written = ("record/_run.json", "checkpoint-*", "model")
     return any(path for pattern in written for path in output.glob(pattern))
 
 

@@ -1,7 +1,6 @@
 """A run in; the trained model out, in the run's folder."""
 
 import sys
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ def train(run: Run, overwrite: bool = False) -> Path:
     """Train a model, from the last checkpoint of the run if there is one.
 
     Returns the folder of the final model. Every batch is recorded in the folder `record` beside it,
-    those of the evaluation data in `record-eval`. A run that is finished is left as it is.
+    those of the evaluation data in `record/evaluation`. A run that is finished is left as it is.
 
     run: what to train, see `read_run`
     overwrite: whether to remove what an earlier call wrote to the run's folder, and start over;
@@ -61,19 +60,17 @@ def train(run: Run, overwrite: bool = False) -> Path:
             file=sys.stderr,
         )
         return model
-    rewards = _rewards(run, recipe)
+    recorded = plaudit.record(recipe, run.output / "record")
     plaudit.warm_up()
     trainer_class = getattr(trl, trainer_name)
     trainer = (dual(trainer_class) if is_dual else trainer_class)(
         model=run.model,
         train_dataset=datasets["data"],
         eval_dataset=datasets.get("eval_data"),
-        reward_funcs=rewards,
+        reward_funcs=recorded.reward_funcs(),
         args=arguments,
         peft_config=lora,
     )
-    for reward in rewards:
-        reward.is_training = lambda: trainer.model.training
     _show_progress(trainer, Progress([component.name for component in recipe.components]))
     if start is not None and steps_if_trained(start, *length) is not None:
         trainer._load_from_checkpoint(str(start))  # `train` would make one more step
@@ -105,29 +102,6 @@ def _check_model(model: str) -> None:
         import_module("transformers").AutoConfig.from_pretrained(model)
     except (OSError, ValueError) as error:
         raise OSError(not_loaded("model", model, error)) from error
-
-
-class _Reward:
-    """A reward function that records the batches of training and evaluation apart.
-
-    TRL calls the same functions in both, and does not say which it is.
-    """
-
-    def __init__(self, training: Callable[..., Any], evaluation: Callable[..., Any]) -> None:
-        self.__name__ = training.__name__
-        self.is_training: Callable[[], bool] = lambda: True
-        self._training, self._evaluation = training, evaluation
-
-    def __call__(self, **columns: Any) -> Any:
-        return (self._training if self.is_training() else self._evaluation)(**columns)
-
-
-def _rewards(run: Run, recipe: Recipe) -> list[_Reward]:
-    training = plaudit.record(recipe, run.output / "record").reward_funcs()
-    if not run.eval_data:
-        return [_Reward(function, function) for function in training]
-    evaluation = plaudit.record(recipe, run.output / "record-eval").reward_funcs()
-    return [_Reward(*pair) for pair in zip(training, evaluation, strict=True)]
 
 
 def _evaluate_at_the_end(trainer: Any) -> None:
