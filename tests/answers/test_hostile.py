@@ -172,7 +172,7 @@ def test_an_error_of_plaudit_is_no_zero(
     def fail(*_: object) -> None:
         raise MemoryError("no memory")
 
-    monkeypatch.setattr("plaudit.answers._judging.compare", fail)
+    monkeypatch.setattr("plaudit.answers._judge_answer.compare", fail)
     with caplog.at_level(logging.ERROR, "plaudit"):
         assert answer_reward([r"\boxed{17}", r"\boxed{18}"], ["19", "20"]) == [None, None]
     score = plaudit.explain(answer_reward, r"\boxed{21}", "22")

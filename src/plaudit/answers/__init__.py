@@ -10,14 +10,11 @@ what would take long to compute is refused. What no rule can tell is `undecided`
 algebra system may know, the verdict says `symbolic`.
 """
 
-from plaudit.answers._final import Final, final_answer
-from plaudit.answers._judging import judge_answer
-from plaudit.answers._kinds import KINDS, check_kind
-from plaudit.answers._mention import mentioned
-from plaudit.answers._overlap import same_normal_text, shared_tokens
-from plaudit.answers._reading import Reading, read
-from plaudit.answers._rules import Found, Outcome, Rules
-from plaudit.answers._verdict import AnswerVerdict
+from plaudit.answers._final_answer import Final, final_answer
+from plaudit.answers._judge_answer import judge_answer
+from plaudit.answers._mention import mentioned, same_normal_text, shared_tokens
+from plaudit.answers._reading import KINDS, Reading, check_kind, read
+from plaudit.answers._verdict import AnswerVerdict, Found, Outcome, Rules
 
 __all__ = [
     "KINDS",

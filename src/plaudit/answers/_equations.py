@@ -1,6 +1,7 @@
-"""Equations: the same solutions over their letters.
+r"""Equations and congruences: equal if they have the same solutions.
 
-`2x+4y-3=0` and `y=-x/2+3/4` are the same line.
+`2x+4y-3=0` and `y=-x/2+3/4` are the same line; `n \equiv 3 \pmod 7` is `n \equiv 10 \pmod 7`, and
+the family `n = 7k+3`.
 """
 
 import itertools
@@ -9,12 +10,11 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from plaudit.answers._expressions import identical
-from plaudit.answers._families import constants_of
+from plaudit.answers._expressions import constants_of, identical, same_members
 from plaudit.answers._numbers import DIGITS
-from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._rules import Found, Outcome, different, equal
-from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol
+from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, without_name
+from plaudit.answers._values import UndefinedError, exact, shared_context, value_at
+from plaudit.answers._verdict import Found, Outcome, different, equal
 
 _TRIES = 40
 _COMMON = 6
@@ -65,7 +65,7 @@ def either_equation(said: Node, branches: list[Node]) -> Node | None:
     r"""The one equation that holds where any of several does: their product; None for a system.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> from plaudit.answers._lists import elements_of_equation
+    >>> from plaudit.answers._comparison import elements_of_equation
     >>> said = read_tree(r"y = \pm 2x")[0]
     >>> either = either_equation(said, elements_of_equation(said))
     >>> same_equation(read_tree("y^2=4x^2")[0], either).how
@@ -218,3 +218,48 @@ def _same_system(mine: list[Node], yours: list[Node]) -> Found:
         else:
             return different("one of their equations")
     return equal("multiples of its equations")
+
+
+# -- Congruences
+
+_LETTER = "k"
+
+
+def same_congruence(gold: Node, answer: Node) -> Found:
+    r"""Whether an answer has the members of a congruence, which the gold is.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> tree = lambda text: read_tree(text)[0]
+    >>> same_congruence(tree(r"n \equiv 3 \pmod 7"), tree(r"n \equiv 10 \pmod{7}")).equal
+    True
+    >>> same_congruence(tree(r"n \equiv 3 \pmod 7"), tree("n = 7k+4")).equal
+    False
+    """
+    mine, yours = _residue(gold), _residue(answer)
+    if mine is None:
+        return different("a relation, where the gold is another")
+    residue, modulus = mine
+    if yours is not None:
+        same = modulus == yours[1] and (residue - yours[0]) % modulus == 0
+        return equal("the same residue") if same else different("their residues")
+    value = without_name(answer)
+    names = letters(value)
+    if len(names) != 1 or value.op == "rel":
+        return different("no congruence")
+    family = Node(
+        "add",
+        (Node("num", (), residue), Node("mul", (Node("num", (), modulus), symbol(_LETTER)))),
+    )
+    same_family = same_members([family], [value], frozenset([_LETTER]) | names)
+    return equal("the same numbers") if same_family else different("their numbers")
+
+
+def _residue(node: Node) -> tuple[Fraction, Fraction] | None:
+    """The residue and the modulus of a congruence, or of a remainder such as 3 mod 7."""
+    value = node.args[-1] if node.op == "rel" and node.val == (r"\equiv",) else node
+    if value.op != "mod":
+        return None
+    residue, modulus = (exact(part) for part in value.args)
+    if residue is None or modulus is None or modulus == 0:
+        return None
+    return residue, modulus

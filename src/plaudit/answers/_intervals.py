@@ -1,7 +1,7 @@
 r"""Sets of real numbers: intervals, inequalities, set-builders, unions.
 
-`(-\infty,-5)`, `k<-5` and `\{x \mid x<-5\}` are the same set. A set is what it holds: two are equal
-where they hold the same of all ends, of what lies between them, and beyond.
+`(-\infty,-5)`, `k<-5` and `\{x \mid x<-5\}` are the same set. Two sets are equal if they agree on
+all of their ends, on a point between each two ends, and on a point beyond them.
 """
 
 import itertools
@@ -9,11 +9,8 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plaudit.answers._budget import spend
-from plaudit.answers._named import is_name
-from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
-from plaudit.answers._values import exact
+from plaudit.answers._tree import Node, TooLargeError, is_name, letters, renamed, symbol, walk
+from plaudit.answers._values import UndefinedError, exact, shared_context, spend, value_at
 from plaudit.answers._vocabulary import INTEGER_LETTERS
 
 _DIGITS = 60

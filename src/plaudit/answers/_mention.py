@@ -1,10 +1,11 @@
-"""Whether an answer in prose names a gold: for questions whose golds are names, dates and terms.
+r"""Whether an answer in prose names a gold: for golds that are names, dates and terms.
 
-A careful containment: articles, middle names, initials, plurals, ordinals, and the order of a date
-do not count, and an alias that is denied, or one of many that are listed, is no answer.
+Articles, middle names, initials, plurals, ordinals and the order of a date do not count. A gold
+that the answer denies, or lists among many other names, is not named.
 """
 
 import re
+import string
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,10 +13,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._dates import MONTHS
-from plaudit.answers._hedges import is_hedged, still_claimed
-from plaudit.answers._overlap import same_normal_text
-from plaudit.answers._rules import Found, Outcome, different, equal
+from plaudit.answers._text import MONTHS
+from plaudit.answers._verdict import Found, Outcome, different, equal
 from plaudit.answers._vocabulary import NUMBER_WORDS
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
@@ -397,3 +396,90 @@ def _names_another_last(answer: str, known: set[str]) -> bool:
     if len(lines) < 2 or max(map(len, lines)) > LONGEST_LISTED:
         return False
     return not known & set(lines[-1])
+
+
+# -- Retractions and hedges
+
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|hold on|scratch that|never ?mind)\b[,.!:]?(?:\s++no\b)?|\bon second thoughts?\b"
+    r"|\bcorrection\s*+:|\bactually,?\s++no\b|\?\s*+no\b|\b(?:that|this) is (?:wrong|incorrect)\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:could|might|may)\s++(?:\w++\s++)?(?:be|have been)\b|\b(?:maybe|perhaps|possibly)\b"
+    r"|\bnot (?:sure|certain)\b|\bwho knows\b|\bothers?\s++(?:\w++\s++)?(?:say|think|believe|claim"
+    r"|are|would|point|mention)\w*+|\bsome (?:people|sources|books)?\s*+(?:would )?(?:say|think"
+    r"|believe|claim|mention)\w*+|\bit has been claimed\b|\bone may (?:also )?think\b"
+    r"|\bthen again\b|\balternatively\b|\bif not\b",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(
+    r"\beither\b[^.!?]*?\bor\b|\bone of (?:these|them|the following)\b", re.IGNORECASE
+)
+
+
+def still_claimed(text: str) -> str:
+    """The text without its thinking, and without what it takes back.
+
+    >>> still_claimed("<think>Rome?</think>It is Paris. Wait, no, it is Oslo.")
+    ', it is Oslo.'
+    """
+    text = _THINKING.sub(" ", text)
+    end = 0
+    for found in _TAKEN_BACK.finditer(text):
+        end = found.end() if text[found.end() :].strip(" .!") else end
+    return text[end:].strip()
+
+
+def is_hedged(text: str) -> bool:
+    """Whether a text offers more answers than one: "either … or", or two hedges.
+
+    >>> is_hedged("It could be Rome."), is_hedged("It could be Rome, or maybe Oslo.")
+    (False, True)
+    """
+    if _EITHER.search(text):
+        return True
+    found = _HEDGE.finditer(text)
+    return next(found, None) is not None and next(found, None) is not None
+
+
+# -- Normal form and shared words
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normal_text(text: str) -> str:
+    """The text in lower case, without punctuation, articles and extra white space.
+
+    A text that is nothing but an article keeps it: the option A is not the same as no answer.
+
+    >>> normal_text("The  Eiffel Tower!"), normal_text("A.")
+    ('eiffel tower', 'a')
+    """
+    plain = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", plain).split() or plain.split())
+
+
+def same_normal_text(answer: str, gold: str) -> bool:
+    """Whether both are the same in normal form; as they stand, where a gold has no words in it.
+
+    >>> same_normal_text("the Eiffel tower", "Eiffel Tower."), same_normal_text("", "?")
+    (True, False)
+    """
+    mine = normal_text(gold)
+    return mine == normal_text(answer) if mine else gold.strip() == answer.strip()
+
+
+def shared_tokens(answer: str, gold: str) -> float:
+    """The F1 of the tokens of both in normal form: 0.0 where they share none, 1.0 where all.
+
+    >>> shared_tokens("the tall Eiffel tower", "Eiffel Tower")
+    0.8
+    """
+    mine, yours = normal_text(gold).split(), normal_text(answer).split()
+    if not mine or not yours:
+        return float(same_normal_text(answer, gold))
+    shared = (Counter(mine) & Counter(yours)).total()
+    return 2 * shared / (len(mine) + len(yours))

@@ -1,12 +1,14 @@
-r"""What a formula says, as a tree.
+r"""The tree of a formula.
 
 `\frac{x}{2} + 0.5` is
 
-    Node("add", (Node("div", (symbol("x"), number(2))), Node("dec", (), Decimal(1/2, 1 digit))))
+    Node("add", (Node("div", (symbol("x"), number(2))), Node("dec", (), Digits(1/2, 1, -1))))
 """
 
+import re
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
 from typing import Any, NamedTuple
 
 DEEPEST = 120
@@ -37,6 +39,17 @@ class Digits(NamedTuple):
     value: Fraction
     significant: int
     place: int
+
+
+class Conditions(NamedTuple):
+    """What an answer says besides its value.
+
+    integers: the letters that run over the integers, such as k in `k \\in \\mathbb{Z}`
+    words: words that limit the answer further
+    """
+
+    integers: frozenset[str] = frozenset()
+    words: tuple[str, ...] = ()
 
 
 def number(value: int | Fraction) -> Node:
@@ -127,3 +140,178 @@ def check_depth(node: Node) -> None:
         if depth > DEEPEST:
             raise TooLargeError(f"nested more than {DEEPEST} deep")
         level = [below for one in level for below in one.args]
+
+
+# -- Values with names: x = 5, f(x) = x^2, (x,y) = (1,2)
+
+NAME_OPS = frozenset(["sym", "name", "app"])
+_MOST_ORDERED = 4
+_ARGUMENT = re.compile(r"\(([a-z])\)$")
+
+
+def named(items: list[Node]) -> dict[str, Node] | None:
+    """The values of `x=1, y=2` by their names; None where not all have one of their own."""
+    found: dict[str, Node] = {}
+    for item in items:
+        if item.op != "rel" or item.val != ("=",) or item.args[0].op not in NAME_OPS:
+            return None
+        left = item.args[0]
+        name = str(left.val) if left.op != "app" else str(left)
+        if name in found:
+            return None
+        found[name] = item.args[1]
+    return found
+
+
+def without_name(node: Node) -> Node:
+    """The value of `x = 5`, and of a tuple of names: `(x,y) = (1,2)`."""
+    if node.op == "rel" and len(node.args) > 1 and set(node.val) <= {"=", r"\approx"}:
+        first = node.args[0]
+        if is_name(first):
+            rest = node.args[1:]
+            return rest[0] if len(rest) == 1 else Node("rel", rest, node.val[1:])
+    return node
+
+
+def is_name(node: Node) -> bool:
+    """Whether it stands for a value without saying it: a letter, f(x), (x,y), x:y:z."""
+    if node.op in NAME_OPS:
+        return True
+    if node.op in ("tuple", "ratio"):
+        return all(part.op in NAME_OPS or _is_applied(part) for part in node.args)
+    if node.op == "matrix":
+        return all(entry.op in NAME_OPS for row in node.args for entry in row.args)
+    return node.op == "mul" and all(p.op == "sym" and p.val.isupper() for p in node.args)
+
+
+def _is_applied(node: Node) -> bool:
+    """P(x), which reads as a product of letters."""
+    return node.op == "mul" and len(node.args) == 2 and all(p.op == "sym" for p in node.args)
+
+
+def is_letter(node: Node) -> bool:
+    """Whether it is one letter, or a letter applied to something."""
+    return node.op in ("sym", "name", "app")
+
+
+def names_agree(mine: Node, yours: Node) -> bool:
+    """Whether the names before two values can be of the same thing."""
+    if mine == yours or mine.op != "sym" or yours.op != "sym":
+        return True
+    return not {mine.val, yours.val} <= {"x", "y", "z"}
+
+
+def names_differ(values: dict[str, Node]) -> bool:
+    """Whether the names are of several things, and not x_1 and x_2 of one."""
+    return len({name.partition("_")[0] for name in values}) == len(values)
+
+
+def with_argument(value: Node, name: Node, wanted: Node) -> Node:
+    """The value of f(x) = x with the letter of f(z) in place of its own."""
+    mine, yours = _ARGUMENT.search(str(wanted.val)), _ARGUMENT.search(str(name.val))
+    if name.op != "name" or wanted.op != "name" or not mine or not yours or mine[1] == yours[1]:
+        return value
+    return renamed(value, {yours[1]: symbol(mine[1])})
+
+
+def are_equations(items: list[Node]) -> bool:
+    """Whether a list is one of equations, and not of values with names."""
+    return all(item.op == "rel" for item in items) and any(
+        not is_name(item.args[0]) or letters(item.args[1]) for item in items
+    )
+
+
+def order_of(values: dict[str, Node], question: str) -> list[str]:
+    """The order of named values: that of the question's tuple, or the alphabet's."""
+    compact = question.replace(" ", "")
+    names = sorted(values)
+    orders = permutations(names) if len(names) <= _MOST_ORDERED else (names, list(values))
+    for order in orders:
+        listed = ",".join(order)
+        if any(opening + listed in compact for opening in ("(", r"\left(", r"\langle")):
+            return list(order)
+    return names
+
+
+# -- Simpler trees with the same meaning
+
+NO_NUMBER = frozenset(
+    "tuple set list rel cup cap setminus builder numbers matrix row base ratio empty name".split()
+)
+
+
+def simplified(node: Node) -> Node:
+    """The tree without what only groups or names it; 2(1,3) is the tuple (2,6).
+
+    >>> simplified(Node("group", (symbol("x"),)))
+    Node(op='sym', args=(), val='x')
+    """
+    while node.op == "group":
+        node = node.args[0]
+    if node.op == "builder":
+        node = _family_described(node)
+    if node.op == "rel" and node.val == (r"\in",) and node.args[1].op in ("set", "empty"):
+        node = node.args[1]
+    if node.op == "set" and not node.args:
+        return EMPTY
+    if node.op == "mul" and node.args[-1].op == "tuple":
+        return _scaled_tuple(node)
+    return node
+
+
+def _family_described(node: Node) -> Node:
+    r"""The family that a set describes: \{x \mid x = k\pi, k \in \mathbb{Z}\} is x = k\pi."""
+    what, condition = node.args
+    first, *others = condition.args if condition.op == "list" else (condition,)
+    integers = Node("numbers", (), "Z")
+    is_family = (
+        first.op == "rel"
+        and first.val == ("=",)
+        and first.args[0] == what
+        and len(others) == 1
+        and others[0].op == "rel"
+        and others[0].args[-1] == integers
+    )
+    return first if is_family else node
+
+
+def _scaled_tuple(node: Node) -> Node:
+    *factors, entries = node.args
+    if len(factors) == 1 and factors[0].op == "sym" and factors[0].val[:1].isupper():
+        return entries  # a point's name
+    if any(factor.op in NO_NUMBER for factor in factors):
+        return node
+    return entries._replace(args=tuple(Node("mul", (*factors, entry)) for entry in entries.args))
+
+
+def with_binomial(gold: Node, answer: Node) -> Node:
+    """C(n,2) as a binomial coefficient, where the gold is no tuple and no point."""
+    node = answer
+    if gold.op in NO_NUMBER or node.op != "mul" or len(node.args) != 2:
+        return answer
+    name, pair = node.args
+    is_binomial = name == symbol("C") and pair.op == "tuple" and len(pair.args) == 2
+    return Node("binom", pair.args) if is_binomial else answer
+
+
+def spelt_out(equation: Node, other: Node) -> Node:
+    """An equation whose left side reads as one name, PV, as a product of the other's letters."""
+    first = equation.args[0]
+    if first.op != "name" or not str(first.val).isalpha() or not set(first.val) <= letters(other):
+        return equation
+    product = Node("mul", tuple(symbol(letter) for letter in first.val))
+    return equation._replace(args=(product, *equation.args[1:]))
+
+
+def without_unit(node: Node) -> Node:
+    """A quantity without its unit."""
+    return node.args[0] if node.op == "unit" else node
+
+
+def terms(node: Node) -> list[Node] | None:
+    """The terms of a ratio; a number is a ratio to one. None where it is neither."""
+    if node.op == "ratio":
+        return list(node.args)
+    if node.op in NO_NUMBER:
+        return None
+    return [node, number(1)]

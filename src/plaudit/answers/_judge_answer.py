@@ -1,4 +1,4 @@
-r"""A completion and its golds in, and out comes a verdict: find the final answer, read, compare."""
+r"""The verdict on a completion: find its final answer, read both sides, compare them."""
 
 import re
 from collections import Counter
@@ -6,27 +6,28 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.answers._budget import MOST_STEPS, limited_steps
-from plaudit.answers._choices import read_choice, several_choices
-from plaudit.answers._compare import compare
-from plaudit.answers._conditions import Given
-from plaudit.answers._dates import (
+from plaudit.answers._comparison import compare
+from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._grammar import read_tree
+from plaudit.answers._reading import check_kind, kind_of, shown
+from plaudit.answers._text import (
     Clock,
+    read_choice,
     read_clock,
     read_date,
     same_clock,
     same_date,
+    same_list,
+    same_words,
     says_time,
+    several_choices,
+    without_filling,
+    words_of,
 )
-from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
-from plaudit.answers._formatting import without_formatting
-from plaudit.answers._grammar import read_tree
-from plaudit.answers._kinds import check_kind, kind_of
-from plaudit.answers._rules import SAME, Found, Outcome, Rules, different, equal
-from plaudit.answers._shown import shown
-from plaudit.answers._text import same_list, same_words, without_filling, words_of
-from plaudit.answers._tree import CannotReadError, Node, TooLargeError
-from plaudit.answers._verdict import AnswerVerdict
+from plaudit.answers._tokens import without_formatting
+from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
+from plaudit.answers._values import MOST_STEPS, limited_steps
+from plaudit.answers._verdict import SAME, AnswerVerdict, Found, Outcome, Rules, different, equal
 from plaudit.errors import describe_and_log
 
 _SHORT_TEXT = 3  # words
@@ -52,7 +53,7 @@ class Tree(NamedTuple):
     """A text that could be read as a formula."""
 
     node: Node
-    given: Given
+    conditions: Conditions
 
 
 def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
@@ -181,9 +182,13 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
         if _GOES_ON.search(text):
             return different("a series that goes on")
         return Found(Outcome.UNDECIDED, "a formula that cannot be read")
-    integers = tree.given.integers | answer.given.integers if tree.given.integers else frozenset()
-    found = compare(tree.node, answer.node, rules, Given(integers))
-    if found.equal and tree.given.conditions != answer.given.conditions:
+    integers = (
+        tree.conditions.integers | answer.conditions.integers
+        if tree.conditions.integers
+        else frozenset()
+    )
+    found = compare(tree.node, answer.node, rules, integers)
+    if found.equal and tree.conditions.words != answer.conditions.words:
         return Found(Outcome.UNDECIDED, _CONDITIONS)
     return found
 

@@ -1,63 +1,69 @@
-r"""The trees of a gold and an answer in, and out comes whether they are equal, and by which rule.
+r"""The tree of a gold and the tree of an answer: are they equal, and by which rule?
 
-What the gold is decides how the answer is read. Each kind has a module that compares it; this one
-only finds the module to ask.
+The kind of the gold selects the comparer. Numbers, expressions, equations and sets have modules of
+their own; lists, tuples, vectors and matrices are compared here, element by element.
 """
 
-from plaudit.answers._budget import spend
-from plaudit.answers._conditions import Given
-from plaudit.answers._congruences import same_congruence
-from plaudit.answers._equations import either_equation, is_identity, same_equation
-from plaudit.answers._expressions import same_expression
-from plaudit.answers._families import same_members
+from fractions import Fraction
+from itertools import product
+
+from plaudit.answers._equations import either_equation, is_identity, same_congruence, same_equation
+from plaudit.answers._expressions import same_expression, same_members
 from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
-from plaudit.answers._lists import elements, elements_of_equation
-from plaudit.answers._matrices import as_matrix, as_vector
-from plaudit.answers._named import (
+from plaudit.answers._numbers import unsolved
+from plaudit.answers._quantities import same_quantity, with_unit_letter
+from plaudit.answers._tree import (
+    EMPTY,
+    NAME_OPS,
+    NO_NUMBER,
+    I,
+    Node,
+    TooLargeError,
     are_equations,
     is_letter,
     is_name,
+    letters,
     named,
     names_agree,
     names_differ,
+    number,
+    ops,
     order_of,
-    with_argument,
-    without_name,
-)
-from plaudit.answers._points import UndefinedError
-from plaudit.answers._quantities import same_quantity, with_unit_letter
-from plaudit.answers._rules import SAME, Found, Outcome, Rules, deciding, different, equal
-from plaudit.answers._simplified import (
-    NO_NUMBER,
+    renamed,
     simplified,
     spelt_out,
+    symbol,
     terms,
+    walk,
+    with_argument,
     with_binomial,
+    without_name,
     without_unit,
 )
-from plaudit.answers._solved import unsolved
-from plaudit.answers._tree import EMPTY, Node, letters, ops, symbol, walk
-from plaudit.answers._vectors import unit_vector
+from plaudit.answers._values import UndefinedError, exact, spend
+from plaudit.answers._verdict import SAME, Found, Outcome, Rules, deciding, different, equal
 
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
 
-def compare(gold: Node, answer: Node, rules: Rules, given: Given | None = None) -> Found:
+def compare(
+    gold: Node, answer: Node, rules: Rules, integers: frozenset[str] = frozenset()
+) -> Found:
     """Whether an answer is right by a gold."""
     try:
-        return _Comparison(rules, given or Given()).compare(gold, answer)
+        return _Comparison(rules, integers).compare(gold, answer)
     except UndefinedError as error:
         return Found(Outcome.UNDECIDED, f"no value: {error}")
 
 
 class _Comparison:
-    def __init__(self, rules: Rules, given: Given, nested: bool = False) -> None:
-        self.rules, self.given, self.nested = rules, given, nested
+    def __init__(self, rules: Rules, integers: frozenset[str], nested: bool = False) -> None:
+        self.rules, self.integers, self.nested = rules, integers, nested
 
     def inside(self) -> "_Comparison":
         """The comparison of elements: where a calculation need not be carried out."""
-        return _Comparison(self.rules, self.given, nested=True)
+        return _Comparison(self.rules, self.integers, nested=True)
 
     def compare(self, gold: Node, answer: Node) -> Found:
         spend(20 + 2 * sum(1 for side in (gold, answer) for _ in walk(side)))
@@ -143,7 +149,7 @@ class _Comparison:
         mine, yours = without_unit(gold), without_unit(answer)
         if mine.op == "unit" or yours.op == "unit":
             return different("their units")
-        return same_expression(mine, yours, self.given.integers)
+        return same_expression(mine, yours, self.integers)
 
     def _chain(self, gold: Node, answer: Node) -> Found:
         """A chain of equal things is one answer, where each of its members is the gold."""
@@ -353,7 +359,7 @@ class _Comparison:
     def _family(self, items: list[Node], others: list[Node]) -> Found | None:
         """Whether families of values, over all integers, have the same members."""
         same = same_members(
-            [without_name(i) for i in items], [without_name(o) for o in others], self.given.integers
+            [without_name(i) for i in items], [without_name(o) for o in others], self.integers
         )
         if same is None:
             return None
@@ -391,3 +397,128 @@ def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
         and any(word in question for word in _INTERVAL_WORDS)
         and (answer.op == "tuple" and answer.val != gold.val)
     )
+
+
+# -- Elements of lists and sets
+
+MOST_ELEMENTS = 64
+
+
+def expanded(node: Node) -> list[Node]:
+    r"""The values that a value with plus-minus stands for, both signs of one value together.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> [len(expanded(read_tree(text)[0])) for text in (r"1\pm\sqrt{2}", r"(\pm1,\pm2)")]
+    [2, 4]
+    """
+    if "pm" not in ops(node):
+        return [node]
+    if node.op in ("tuple", "list", "set"):
+        choices = [expanded(part) for part in node.args]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if count > MOST_ELEMENTS:
+            raise TooLargeError("too many signs")
+        if node.op == "tuple":
+            return [node._replace(args=parts) for parts in product(*choices)]
+        flat = tuple(value for choice in choices for value in choice)
+        return [node._replace(args=flat)]
+    return [_signed(node, upper) for upper in (True, False)]
+
+
+def _signed(node: Node, upper: bool) -> Node:
+    args = tuple(_signed(part, upper) for part in node.args)
+    if node.op != "pm":
+        return node._replace(args=args)
+    positive = upper != bool(node.val)
+    if len(args) == 1:
+        return args[0] if positive else Node("neg", args)
+    return Node("add", (args[0], args[1] if positive else Node("neg", (args[1],))))
+
+
+def elements(node: Node) -> list[Node] | None:
+    """The elements of a list, a set or a value with plus-minus; None where it is anything else."""
+    if node.op == "rel" and node.val == ("=",) and node.args[0].op in NAME_OPS:
+        inner = elements(node.args[1])
+        if inner is not None and "pm" in ops(node.args[1]):
+            return [node._replace(args=(node.args[0], value)) for value in inner]
+        return inner
+    if node.op in ("list", "set"):
+        if len(node.args) > MOST_ELEMENTS:
+            raise TooLargeError(f"a list of more than {MOST_ELEMENTS} elements")
+        found = [value for part in node.args for value in expanded(part)]
+        if len(found) == 1 and found[0].op in ("list", "set"):
+            return elements(found[0])
+        return found
+    values = expanded(node)
+    return values if len(values) > 1 else None
+
+
+def elements_of_equation(node: Node) -> list[Node]:
+    """The equations that a list, or one with plus-minus, stands for."""
+    if node.op == "list":
+        return [branch for item in node.args for branch in elements_of_equation(item)]
+    if node.op == "rel" and "pm" in ops(node):
+        return [
+            node._replace(args=tuple(_signed(side, upper) for side in node.args))
+            for upper in (True, False)
+        ]
+    return [node]
+
+
+# -- Vectors and matrices
+
+
+def as_matrix(node: Node) -> Node | None:
+    """The matrix that a list of lists is: [[1,2],[3,4]]."""
+    if node.op != "tuple" or any(row.op != "tuple" for row in node.args):
+        return None
+    if len({len(row.args) for row in node.args}) > 1:
+        return None
+    return Node("matrix", tuple(Node("row", row.args) for row in node.args))
+
+
+def as_vector(node: Node) -> Node | None:
+    """The tuple that a matrix of one row or one column is."""
+    if node.op != "matrix":
+        return None
+    if len(node.args) == 1:
+        return Node("tuple", node.args[0].args, "()")
+    if all(len(row.args) == 1 for row in node.args):
+        return Node("tuple", tuple(row.args[0] for row in node.args), "()")
+    return None
+
+
+def unit_vector(node: Node) -> Node | None:
+    r"""The tuple of what stands before i, j and k; None where it is no such sum.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> [str(part.val) for part in unit_vector(read_tree("2i-3j")[0]).args]
+    ['2', '-3']
+    """
+    names = letters(node)
+    if "j" not in names or not names <= {"j", "k"} or node.op not in ("add", "neg", "mul"):
+        return None
+    free = _with_letter(node)
+    axes = ["i", "j", "k"] if "k" in names else ["i", "j"]
+    if _at(free, dict.fromkeys(axes, 0)) != 0:
+        return None
+    parts = [_at(free, {name: int(name == axis) for name in axes}) for axis in axes]
+    if any(part is None for part in parts):
+        return None
+    twice = _at(free, dict.fromkeys(axes, 2))
+    known = [part for part in parts if part is not None]
+    if twice != 2 * sum(known, Fraction(0)):
+        return None
+    return Node("tuple", tuple(number(part) for part in known), "()")
+
+
+def _with_letter(node: Node) -> Node:
+    if node == I:
+        return symbol("i")
+    return node._replace(args=tuple(_with_letter(part) for part in node.args))
+
+
+def _at(node: Node, values: dict[str, int]) -> Fraction | None:
+    return exact(renamed(node, {name: number(value) for name, value in values.items()}))
