@@ -41,7 +41,8 @@ from plaudit.answers._tree import (
     without_unit,
 )
 from plaudit.answers._values import UndefinedError, exact, spend
-from plaudit.answers._verdict import SAME, Found, Outcome, Rules, deciding, different, equal
+from plaudit.answers._verdict import SAME, Decision, Rules, deciding, different, equal
+from plaudit.judge import Status
 
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
@@ -49,12 +50,12 @@ _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "
 
 def compare(
     gold: Node, answer: Node, rules: Rules, integers: frozenset[str] = frozenset()
-) -> Found:
+) -> Decision:
     """Whether an answer is right by a gold."""
     try:
         return _Comparison(rules, integers).compare(gold, answer)
     except UndefinedError as error:
-        return Found(Outcome.UNDECIDED, f"no value: {error}")
+        return Decision(Status.UNDECIDED, f"no value: {error}")
 
 
 class _Comparison:
@@ -65,7 +66,7 @@ class _Comparison:
         """The comparison of elements: where a calculation need not be carried out."""
         return _Comparison(self.rules, self.integers, nested=True)
 
-    def compare(self, gold: Node, answer: Node) -> Found:
+    def compare(self, gold: Node, answer: Node) -> Decision:
         spend(20 + 2 * sum(1 for side in (gold, answer) for _ in walk(side)))
         gold, answer = simplified(gold), simplified(with_binomial(gold, answer))
         if gold == answer:
@@ -93,7 +94,7 @@ class _Comparison:
 
     # -- one value
 
-    def _single(self, gold: Node, answer: Node) -> Found:
+    def _single(self, gold: Node, answer: Node) -> Decision:
         if answer.op == "rel" and set(answer.val) <= _CHAIN:
             return self._chain(gold, answer)
         if answer.op == "rel":
@@ -125,33 +126,33 @@ class _Comparison:
             return self._expression(gold, answer)
         return self._number(gold, answer)
 
-    def _several(self, gold: Node, items: list[Node]) -> Found:
+    def _several(self, gold: Node, items: list[Node]) -> Decision:
         found = [self.inside().compare(gold, item) for item in items]
         if all(result.equal for result in found):
             return deciding(found)
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
 
-    def _number(self, gold: Node, answer: Node) -> Found:
+    def _number(self, gold: Node, answer: Node) -> Decision:
         left = unsolved(answer) - unsolved(gold)
         restated = bool(left) and not self.nested and not self.rules.unsolved
-        said = Found(Outcome.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")
+        said = Decision(Status.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")
         try:
-            same, how = same_quantity(gold, answer, self.rules)
+            same, decided_by = same_quantity(gold, answer, self.rules)
         except UndefinedError:
             if restated:
                 return said
             raise
         if not same:
-            return different(how)
-        return said if restated else equal(how)
+            return different(decided_by)
+        return said if restated else equal(decided_by)
 
-    def _expression(self, gold: Node, answer: Node) -> Found:
+    def _expression(self, gold: Node, answer: Node) -> Decision:
         mine, yours = without_unit(gold), without_unit(answer)
         if mine.op == "unit" or yours.op == "unit":
             return different("their units")
         return same_expression(mine, yours, self.integers)
 
-    def _chain(self, gold: Node, answer: Node) -> Found:
+    def _chain(self, gold: Node, answer: Node) -> Decision:
         """A chain of equal things is one answer, where each of its members is the gold."""
         members = list(answer.args)
         while len(members) > 1 and is_name(members[0]) and members[0] != gold:
@@ -161,7 +162,7 @@ class _Comparison:
         if len(members) == 2 and letters(members[0]) and letters(gold) and not letters(members[1]):
             return different("an equation, where the gold is a value")
         found = [self.compare(gold, member) for member in members]
-        loose = [result.equal or result.outcome is Outcome.UNSOLVED for result in found]
+        loose = [result.equal or result.status is Status.UNSOLVED for result in found]
         if all(loose) and any(result.equal for result in found):
             solved = all(result.equal for result in found)
             return deciding(found) if solved else equal("the result of the calculation")
@@ -170,10 +171,10 @@ class _Comparison:
         if any(loose):
             if self._same_chain(gold, members, found):
                 return deciding(found)
-            return Found(Outcome.SEVERAL, "a chain of unequal things")
+            return Decision(Status.SEVERAL, "a chain of unequal things")
         return found[-1] if found else different("a chain")
 
-    def _same_chain(self, gold: Node, members: list[Node], found: list[Found]) -> bool:
+    def _same_chain(self, gold: Node, members: list[Node], found: list[Decision]) -> bool:
         """Whether the members that are not the gold equal one that is."""
         right = [member for member, result in zip(members, found, strict=True) if result.equal]
         return bool(right) and all(
@@ -183,7 +184,7 @@ class _Comparison:
 
     # -- equations
 
-    def _gold_equation(self, gold: Node, answer: Node) -> Found:
+    def _gold_equation(self, gold: Node, answer: Node) -> Decision:
         value = without_name(gold)
         if value.op == "rel":
             if value == gold and letters(gold) and not is_identity(gold):
@@ -197,7 +198,7 @@ class _Comparison:
             return self._named(gold, value, answer)
         return self._named_expression(gold, value, answer)
 
-    def _gold_chain(self, gold: Node, answer: Node) -> Found:
+    def _gold_chain(self, gold: Node, answer: Node) -> Decision:
         """A gold such as 31031/7776 \\approx 3.99: its first member is the exact one."""
         values = [member for member in gold.args if not is_name(member)]
         if not values:  # a = b = c
@@ -205,7 +206,7 @@ class _Comparison:
         found = [self.compare(member, answer) for member in values]
         return next((result for result in found if result.equal), found[0])
 
-    def _named(self, gold: Node, value: Node, answer: Node) -> Found:
+    def _named(self, gold: Node, value: Node, answer: Node) -> Decision:
         """x = 5 takes 5 and x = 5; where both are named, x = 5 does not take y = 5."""
         other = without_name(answer)
         if other is not answer and is_letter(gold.args[0]) and is_letter(answer.args[0]):
@@ -216,7 +217,7 @@ class _Comparison:
             return self._equation(gold, answer)
         return self.compare(value, answer)
 
-    def _named_expression(self, gold: Node, value: Node, answer: Node) -> Found:
+    def _named_expression(self, gold: Node, value: Node, answer: Node) -> Decision:
         found = elements(answer)
         if found is not None and len(found) > 1:
             return self._family([value], found) or self._several(gold, found)
@@ -231,7 +232,7 @@ class _Comparison:
                 return same
         return self._equation(gold, answer)
 
-    def _equation(self, gold: Node, answer: Node) -> Found:
+    def _equation(self, gold: Node, answer: Node) -> Decision:
         branches = elements_of_equation(gold)
         others = elements_of_equation(answer)
         if len(branches) > 1 or len(others) > 1:
@@ -244,7 +245,7 @@ class _Comparison:
             answer = Node("rel", (symbol("y"), answer), ("=",))
         if answer.op != "rel" or set(answer.val) - {"="} or set(gold.val) - {"="}:
             if answer.op == "list":
-                return Found(Outcome.SEVERAL, "more than one answer")
+                return Decision(Status.SEVERAL, "more than one answer")
             return different("no equation")
         if any(part.op in NO_NUMBER for part in walk(answer) if part is not answer):
             return different("no equation")
@@ -252,28 +253,28 @@ class _Comparison:
 
     # -- sets, lists, tuples, matrices
 
-    def _set(self, gold: Node, answer: Node) -> Found:
+    def _set(self, gold: Node, answer: Node) -> Decision:
         same = same_set(gold, answer)
         if same is not None:
             return equal("the same set") if same else different("what the sets hold")
         if says_interval_or_pair(answer):
-            return Found(Outcome.UNDECIDED, "a set that cannot be read")
+            return Decision(Status.UNDECIDED, "a set that cannot be read")
         return different("no set")
 
-    def _empty(self, gold: Node, answer: Node) -> Found:
+    def _empty(self, gold: Node, answer: Node) -> Decision:
         for one, other in ((gold, answer), (answer, gold)):
             if one.op == "empty" and other in (EMPTY, Node("set")):
                 return equal("the empty set")
         if answer.op == "list" and EMPTY in answer.args:
-            return Found(Outcome.SEVERAL, "more than one answer")
+            return Decision(Status.SEVERAL, "more than one answer")
         return different("the empty set is on one side only")
 
-    def _ratio(self, gold: Node, answer: Node) -> Found:
+    def _ratio(self, gold: Node, answer: Node) -> Decision:
         if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
             return self.inside()._single(gold, Node("div", answer.args))
         mine, yours = terms(gold), terms(answer)
         if answer.op == "ratio" and "to" in answer.val and gold.op != "ratio":
-            return Found(Outcome.SEVERAL, "a range")
+            return Decision(Status.SEVERAL, "a range")
         if mine is None or yours is None or len(mine) != len(yours):
             return different("the number of their terms")
         for left, right in zip(mine[1:], yours[1:], strict=True):
@@ -284,7 +285,7 @@ class _Comparison:
                 return different("their terms")
         return equal("the same ratio")
 
-    def _matrix(self, gold: Node, answer: Node) -> Found:
+    def _matrix(self, gold: Node, answer: Node) -> Decision:
         vector = as_vector(gold)
         answer = as_matrix(answer) or answer
         if answer.op != "matrix":
@@ -301,7 +302,7 @@ class _Comparison:
             return different("their shapes")
         return self._ordered(mine, yours)
 
-    def _tuple(self, gold: Node, answer: Node) -> Found:
+    def _tuple(self, gold: Node, answer: Node) -> Decision:
         answer = simplified(without_name(answer))
         answer = as_vector(answer) or unit_vector(answer) or answer
         if answer.op == "tuple":
@@ -312,16 +313,16 @@ class _Comparison:
                 order = order_of(values, self.rules.question)
                 return self._ordered(list(gold.args), [values[name] for name in order])
             if all(item.op == "tuple" for item in answer.args):
-                return Found(Outcome.SEVERAL, "more than one answer")
+                return Decision(Status.SEVERAL, "more than one answer")
             return self._ordered(list(gold.args), [without_name(item) for item in answer.args])
         items = elements(answer)
         if items is not None and len(items) > 1 and answer.op != "set":
-            return Found(Outcome.SEVERAL, "more than one answer")
+            return Decision(Status.SEVERAL, "more than one answer")
         if items is not None and len(items) == 1:
             return self._tuple(gold, items[0])
         return different("no tuple")
 
-    def _ordered(self, mine: list[Node], yours: list[Node]) -> Found:
+    def _ordered(self, mine: list[Node], yours: list[Node]) -> Decision:
         if len(mine) != len(yours):
             return different("the number of their entries")
         found = [self.inside().compare(g, a) for g, a in zip(mine, yours, strict=True)]
@@ -329,7 +330,7 @@ class _Comparison:
             return equal("nothing on both sides")
         return next((result for result in found if not result.equal), None) or deciding(found)
 
-    def _list(self, gold: Node, items: list[Node], answer: Node) -> Found:
+    def _list(self, gold: Node, items: list[Node], answer: Node) -> Decision:
         values = named(items)
         stripped = simplified(without_name(answer))
         stripped = as_vector(stripped) or stripped
@@ -356,7 +357,7 @@ class _Comparison:
                 return self._ordered(items, others)
         return self._family(items, others) or self.inside()._matched(items, others)
 
-    def _family(self, items: list[Node], others: list[Node]) -> Found | None:
+    def _family(self, items: list[Node], others: list[Node]) -> Decision | None:
         """Whether families of values, over all integers, have the same members."""
         same = same_members(
             [without_name(i) for i in items], [without_name(o) for o in others], self.integers
@@ -365,19 +366,19 @@ class _Comparison:
             return None
         return equal("the members of both families") if same else different("their members")
 
-    def _matched(self, items: list[Node], others: list[Node]) -> Found:
+    def _matched(self, items: list[Node], others: list[Node]) -> Decision:
         """Whether each element of one is one of the other, in any order."""
         if len(items) != len(others):
             return different("the number of their elements")
         left = list(others)
-        undecided: Found | None = None
+        undecided: Decision | None = None
         for item in items:
             for place, other in enumerate(left):
                 found = self.compare(item, other)
                 if found.equal:
                     del left[place]
                     break
-                if found.outcome is Outcome.UNDECIDED:
+                if found.status is Status.UNDECIDED:
                     undecided = found
             else:
                 return undecided or different("an element that only one of them has")

@@ -14,7 +14,8 @@ from plaudit.answers._expressions import constants_of, identical, same_members
 from plaudit.answers._numbers import DIGITS
 from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, without_name
 from plaudit.answers._values import UndefinedError, exact, shared_context, value_at
-from plaudit.answers._verdict import Found, Outcome, different, equal
+from plaudit.answers._verdict import Decision, different, equal
+from plaudit.judge import Status
 
 _TRIES = 40
 _COMMON = 6
@@ -23,12 +24,12 @@ _MOST_ON_A_LINE = 3
 _ZERO = 1e-25  # a value that is zero, at 40 digits
 
 
-def same_equation(gold: Node, answer: Node) -> Found:
+def same_equation(gold: Node, answer: Node) -> Decision:
     r"""Whether two equations have the same solutions. Both are trees of `rel` with "=" alone.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).how
+    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).decided_by
     'a multiple of it'
     >>> same_equation(tree("y=2x"), tree("y=3x")).equal
     False
@@ -45,7 +46,7 @@ def same_equation(gold: Node, answer: Node) -> Found:
             return equal("a multiple of it")
         return _by_solutions(mine[0], yours[0], names)
     except TooLargeError:
-        return Found(Outcome.LIMIT, "values that are too large")
+        return Decision(Status.LIMIT, "values that are too large")
 
 
 def is_identity(equation: Node) -> bool:
@@ -68,7 +69,7 @@ def either_equation(said: Node, branches: list[Node]) -> Node | None:
     >>> from plaudit.answers._comparison import elements_of_equation
     >>> said = read_tree(r"y = \pm 2x")[0]
     >>> either = either_equation(said, elements_of_equation(said))
-    >>> same_equation(read_tree("y^2=4x^2")[0], either).how
+    >>> same_equation(read_tree("y^2=4x^2")[0], either).decided_by
     'a multiple of it'
     """
     is_either = said.op == "rel" or set(said.val) == {"or"}
@@ -118,7 +119,7 @@ def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:
     return False
 
 
-def _by_solutions(one: Node, other: Node, names: list[str]) -> Found:
+def _by_solutions(one: Node, other: Node, names: list[str]) -> Decision:
     """Solutions of each that must solve the other."""
     # Of one letter, one line has all the solutions there are.
     wanted = _COMMON if len(names) > 1 else 1
@@ -200,7 +201,7 @@ def _solves(equation: Node, solution: dict[str, Any]) -> bool:
         return False
 
 
-def _same_system(mine: list[Node], yours: list[Node]) -> Found:
+def _same_system(mine: list[Node], yours: list[Node]) -> Decision:
     """Chains such as a line in space: at points on one, the other must hold too."""
     if len(mine) != len(yours):
         return different("the number of their equations")
@@ -225,7 +226,7 @@ def _same_system(mine: list[Node], yours: list[Node]) -> Found:
 _LETTER = "k"
 
 
-def same_congruence(gold: Node, answer: Node) -> Found:
+def same_congruence(gold: Node, answer: Node) -> Decision:
     r"""Whether an answer has the members of a congruence, which the gold is.
 
     >>> from plaudit.answers._grammar import read_tree

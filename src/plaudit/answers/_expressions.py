@@ -14,25 +14,26 @@ from typing import Any
 from plaudit.answers._numbers import DIGITS, MORE_DIGITS, vanishes
 from plaudit.answers._tree import E, Node, TooLargeError, letters, renamed, symbol, walk
 from plaudit.answers._values import UndefinedError, shared_context, spend, value_at
-from plaudit.answers._verdict import SAME, Found, Outcome, different, equal
+from plaudit.answers._verdict import SAME, Decision, different, equal
 from plaudit.answers._vocabulary import INTEGER_LETTERS
+from plaudit.judge import Status
 
 POINTS = 8
 _TRIES = 24
 _RANGES = ((-4.0, 4.0), (0.05, 0.95), (0.2, 6.0))
 
 
-def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozenset()) -> Found:
+def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozenset()) -> Decision:
     r"""Whether two expressions are identical.
 
     integers: the letters that are said to run over the integers
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_expression(tree(r"\tan^2 y+1"), tree(r"\sec^2 y")).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> same_expression(tree("x"), tree("y")).outcome
-    <Outcome.DIFFERENT: 'different'>
+    >>> same_expression(tree(r"\tan^2 y+1"), tree(r"\sec^2 y")).status
+    <Status.EQUAL: 'equal'>
+    >>> same_expression(tree("x"), tree("y")).status
+    <Status.DIFFERENT: 'different'>
     """
     if gold == answer:
         return SAME
@@ -43,12 +44,12 @@ def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozens
     if constants is not None:
         return equal("the same family") if constants else different("their families")
     found = identical(gold, answer)
-    if found.outcome is Outcome.DIFFERENT and integers:
+    if found.status is Status.DIFFERENT and integers:
         return _with_letters_renamed(gold, answer, integers) or found
     return found
 
 
-def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) -> Found | None:
+def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) -> Decision | None:
     mine, yours = letters(gold) - letters(answer), letters(answer) - letters(gold)
     if len(mine) != len(yours) or not mine or len(mine) > 3 or not mine <= integers:
         return None
@@ -59,19 +60,19 @@ def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) ->
     return None
 
 
-def identical(gold: Node, answer: Node) -> Found:
+def identical(gold: Node, answer: Node) -> Decision:
     """Whether two trees have equal values at every point where both are defined."""
     same = same_quotient(gold, answer)
     if same is not None:
-        how = "their normal forms as quotients of polynomials"
-        return equal(how) if same else different(how)
+        decided_by = "their normal forms as quotients of polynomials"
+        return equal(decided_by) if same else different(decided_by)
     try:
         return _by_values(gold, answer, sorted(letters(gold) | letters(answer)))
     except TooLargeError:
-        return Found(Outcome.LIMIT, "values that are too large")
+        return Decision(Status.LIMIT, "values that are too large")
 
 
-def _by_values(gold: Node, answer: Node, names: list[str]) -> Found:
+def _by_values(gold: Node, answer: Node, names: list[str]) -> Decision:
     for whole, complex_too in ((False, False), (True, False), (False, True)):
         agreed = 0
         for point in islice(_points(names, whole), 3 * _TRIES):
@@ -81,7 +82,7 @@ def _by_values(gold: Node, answer: Node, names: list[str]) -> Found:
             agreed += same is True
             if agreed >= POINTS:
                 return equal(f"values at {POINTS} points to {DIGITS // 2} digits")
-    return Found(Outcome.UNDECIDED, "no point where both are defined")
+    return Decision(Status.UNDECIDED, "no point where both are defined")
 
 
 def _same_at(

@@ -27,8 +27,9 @@ from plaudit.answers._text import (
 from plaudit.answers._tokens import without_formatting
 from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
 from plaudit.answers._values import MOST_STEPS, limited_steps
-from plaudit.answers._verdict import SAME, AnswerVerdict, Found, Outcome, Rules, different, equal
+from plaudit.answers._verdict import SAME, AnswerVerdict, Decision, Rules, different, equal
 from plaudit.errors import describe_and_log
+from plaudit.judge import Status
 
 _SHORT_TEXT = 3  # words
 _SHORT = 500  # characters
@@ -43,9 +44,9 @@ _LEFT_OUT = re.compile(
 _CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ORDER = (
-    Outcome.EQUAL, Outcome.UNSOLVED, Outcome.SEVERAL, Outcome.RETRACTED, Outcome.UNDECIDED,
-    Outcome.TIMEOUT, Outcome.LIMIT, Outcome.ERROR, Outcome.DIFFERENT, Outcome.NO_ANSWER,
-    Outcome.BAD_GOLD,
+    Status.EQUAL, Status.UNSOLVED, Status.SEVERAL, Status.RETRACTED, Status.UNDECIDED,
+    Status.TIMEOUT, Status.LIMIT, Status.ERROR, Status.DIFFERENT, Status.NO_ANSWER,
+    Status.BAD_GOLD,
 )  # fmt: skip
 
 
@@ -63,29 +64,31 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     golds: the golds as text, each of which is right; blank ones are left out
     rules: the settings of the comparison. Default: those of `Rules()`
 
-    >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).outcome
-    <Outcome.RETRACTED: 'retracted'>
+    >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).status
+    <Status.EQUAL: 'equal'>
+    >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).status
+    <Status.RETRACTED: 'retracted'>
     """
     check_kind(rules.kind)
     if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
         raise TypeError(f"golds must be a list of texts, got {golds!r:.80}")
     golds = [gold for gold in golds if gold.strip()]
     if not golds:
-        return AnswerVerdict(Outcome.BAD_GOLD, "", "")
+        return AnswerVerdict(Status.BAD_GOLD, "", "")
     final = final_answer(completion)
     if not final.text:
-        return AnswerVerdict(Outcome.NO_ANSWER, "", golds[0])
+        return AnswerVerdict(Status.NO_ANSWER, "", golds[0])
     if final.retracted:
-        return AnswerVerdict(Outcome.RETRACTED, final.text, golds[0])
+        return AnswerVerdict(Status.RETRACTED, final.text, golds[0])
     if len(final.text) > LONGEST_ANSWER * 5:
-        return AnswerVerdict(Outcome.LIMIT, final.text, golds[0], how="the answer is too long")
+        return AnswerVerdict(
+            Status.LIMIT, final.text, golds[0], decided_by="the answer is too long"
+        )
     verdicts = [
         (_remembered if len(final.text) + len(gold) < _SHORT else judge_final)(final, gold, rules)
         for gold in golds
     ]
-    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
+    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
 
 
 def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
@@ -96,12 +99,12 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
             kind, found = _judged(final, gold, rules)
     except TooLargeError as error:
         same = without_formatting(final.text) == without_formatting(gold)
-        kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
+        kind, found = "number", SAME if same else Decision(Status.LIMIT, str(error))
     except Exception as error:  # it costs one row, never the run
-        kind, found = "", Found(Outcome.ERROR, describe_and_log(error))
+        kind, found = "", Decision(Status.ERROR, describe_and_log(error))
     symbolic = (
-        found.outcome is Outcome.UNDECIDED
-        and found.how != _CONDITIONS
+        found.status is Status.UNDECIDED
+        and found.decided_by != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
         and _signs(final.text) <= _signs(gold)
@@ -109,7 +112,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     comma = rules.kind == "number"
     mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
     return AnswerVerdict(
-        found.outcome, final.text, gold, kind, found.how, mine, yours, symbolic=symbolic
+        found.status, final.text, gold, kind, found.decided_by, mine, yours, symbolic=symbolic
     )
 
 
@@ -150,7 +153,7 @@ def _gold_text(gold: str) -> str:
     return gold
 
 
-def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
+def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     letter = _choice_gold(gold, rules)
     if letter:
         return "choice", _choice(final.text, letter, rules)
@@ -169,7 +172,7 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
     return kind, _formula(final, gold, tree, rules)
 
 
-def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
+def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     text = final.text
     answer = _tree(text, rules.kind == "number")
     if answer is None:
@@ -177,11 +180,11 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
             return equal("the same words")
         if _WORDS.search(_COMMANDS.sub(" ", text)):
             if final.where == "line":
-                return Found(Outcome.NO_ANSWER)
+                return Decision(Status.NO_ANSWER)
             return different("words, where the gold is a formula")
         if _GOES_ON.search(text):
             return different("a series that goes on")
-        return Found(Outcome.UNDECIDED, "a formula that cannot be read")
+        return Decision(Status.UNDECIDED, "a formula that cannot be read")
     integers = (
         tree.conditions.integers | answer.conditions.integers
         if tree.conditions.integers
@@ -189,7 +192,7 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
     )
     found = compare(tree.node, answer.node, rules, integers)
     if found.equal and tree.conditions.words != answer.conditions.words:
-        return Found(Outcome.UNDECIDED, _CONDITIONS)
+        return Decision(Status.UNDECIDED, _CONDITIONS)
     return found
 
 
@@ -219,15 +222,15 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
     return None
 
 
-def _choice(answer: str, letter: str, rules: Rules) -> Found:
+def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     if several_choices(answer):
-        return Found(Outcome.SEVERAL, "more than one letter")
+        return Decision(Status.SEVERAL, "more than one letter")
     option = _option(answer, rules) if rules.choices else None
     picked = option or read_choice(answer)
     if picked is None:
         return different("no option")
-    how = "the text of an option" if option else "its letter"
-    return equal(how) if picked == letter else different(how)
+    decided_by = "the text of an option" if option else "its letter"
+    return equal(decided_by) if picked == letter else different(decided_by)
 
 
 def _option(answer: str, rules: Rules) -> str | None:
@@ -243,7 +246,7 @@ def _option(answer: str, rules: Rules) -> str | None:
     return None
 
 
-def _clock(answer: str, gold: str, rules: Rules) -> Found | None:
+def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
     by_question = rules.kind == "time" or says_time(gold, rules.question)
     if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
         return None
@@ -262,7 +265,7 @@ def _raw_clock(text: str) -> Clock | None:
     return read_clock(text.replace("{:}", ":"))
 
 
-def _date(answer: str, gold: str, rules: Rules) -> Found | None:
+def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     if rules.kind not in (None, "text", "time"):
         return None
     mine = read_date(gold)
@@ -274,7 +277,7 @@ def _date(answer: str, gold: str, rules: Rules) -> Found | None:
     return equal("the date") if same_date(mine, yours) else different("the date")
 
 
-def _text(answer: str, gold: str, rules: Rules) -> Found:
+def _text(answer: str, gold: str, rules: Rules) -> Decision:
     if same_words(gold, answer) or same_words(gold, without_filling(answer)):
         return equal("the same words")
     if rules.kind != "text" and same_list(gold, answer):
@@ -293,4 +296,4 @@ def _text(answer: str, gold: str, rules: Rules) -> Found:
             return found
     if len(words_of(gold)) <= _SHORT_TEXT:
         return different("their words")
-    return Found(Outcome.UNDECIDED, "texts that differ")
+    return Decision(Status.UNDECIDED, "texts that differ")

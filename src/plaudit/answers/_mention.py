@@ -14,8 +14,9 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from plaudit.answers._text import MONTHS
-from plaudit.answers._verdict import Found, Outcome, different, equal
+from plaudit.answers._verdict import Decision, different, equal
 from plaudit.answers._vocabulary import NUMBER_WORDS
+from plaudit.judge import Status
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
 LONGEST_LISTED = 3  # words of a name in a list
@@ -70,15 +71,15 @@ _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
 _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
 
 
-def mentioned(answer: str, golds: Sequence[str]) -> Found:
+def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     """Whether an answer in prose names one of the golds; 20,000 characters of it are read.
 
-    >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> mentioned("It is not Paris.", ["Paris"]).outcome
-    <Outcome.DIFFERENT: 'different'>
-    >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).outcome
-    <Outcome.SEVERAL: 'several'>
+    >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).status
+    <Status.EQUAL: 'equal'>
+    >>> mentioned("It is not Paris.", ["Paris"]).status
+    <Status.DIFFERENT: 'different'>
+    >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).status
+    <Status.SEVERAL: 'several'>
     """
     answer = still_claimed(answer[:_LONGEST])
     # A gold without a word, such as "A" or "+", can only be the whole answer.
@@ -103,13 +104,13 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
                 if free[at]:
                     named.setdefault(gold, set(form.words))
     if named and (_names_another_last(answer, known) or _is_list_of_names(answer, known)):
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     if named and offered and _offers_another(answer, forms, golds):
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     if named and (_differ(list(named.values())) or not is_hedged(answer)):
         return equal(f"the words of the gold {next(iter(named))[:60]}")
     if listed:
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     return different("the words of the golds")
 
 

@@ -34,16 +34,16 @@ def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
     if gold_value is not None and answer_value is not None:
         if gold_value == answer_value:
             return True, "exact values"
-        how = "exact values"
+        decided_by = "exact values"
     else:
         if same_value(gold, answer):
             return True, f"{DIGITS // 2} digits of their values"
-        how = f"{DIGITS // 2} digits of their values"
+        decided_by = f"{DIGITS // 2} digits of their values"
     if rules.tolerance is not None and _near(gold, answer, rules.tolerance):
         return True, "the tolerance"
     if rules.rounding and _rounded(gold, answer, gold_value, answer_value):
         return True, "a correct rounding"
-    return False, how
+    return False, decided_by
 
 
 def same_value(one: Node, other: Node) -> bool:

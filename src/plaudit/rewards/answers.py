@@ -18,7 +18,6 @@ from typing import Any
 
 from plaudit.answers import (
     AnswerVerdict,
-    Outcome,
     Rules,
     check_kind,
     final_answer,
@@ -37,7 +36,7 @@ Gold = str | float | Sequence[str | float] | None
 PerRow = str | Sequence[str | None] | None
 Choices = Sequence[Sequence[str] | None] | None
 
-NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Outcome.BAD_GOLD)
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 
 
 @reward(columns=("solution", "kind", "choices", "question"), takes_alternatives=True)
@@ -217,8 +216,8 @@ def _judged(
 def _with_symbolic(verdict: AnswerVerdict, said: Verdict) -> AnswerVerdict:
     if said.status in (Status.NO_ANSWER, Status.BAD_GOLD):
         return verdict
-    how = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
-    return replace(verdict, outcome=Outcome(said.status.value), how=how, symbolic=False)
+    decided_by = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
+    return replace(verdict, status=said.status, decided_by=decided_by, symbolic=False)
 
 
 def _graded(
@@ -228,7 +227,7 @@ def _graded(
     log_metric: object,
 ) -> list[tuple[AnswerVerdict, Asked | None]]:
     """The verdicts, with what the grader said where no rule could tell."""
-    undecided = [row for row, v in enumerate(verdicts) if v.outcome is Outcome.UNDECIDED]
+    undecided = [row for row, v in enumerate(verdicts) if v.status is Status.UNDECIDED]
     if grader is None or not undecided:
         return [(verdict, None) for verdict in verdicts]
     questions = [
@@ -244,15 +243,17 @@ def _graded(
 
 
 def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
-    if verdict.outcome is Outcome.BAD_GOLD:
+    if verdict.status is Status.BAD_GOLD:
         return NO_GOLD
     answer, gold = verdict.answer or None, verdict.gold or None
     if asked is None or asked.same is None:
         why = verdict.why if asked is None else f"{verdict.why} {asked.why}"
-        right = None if verdict.outcome is Outcome.ERROR else verdict.right
+        right = None if verdict.status is Status.ERROR else verdict.right
         value = None if right is None else float(right)
-        return Score(value, why, answer, gold, verdict.how, verdict.outcome.value, right=right)
-    status = Outcome.EQUAL if asked.same else Outcome.DIFFERENT
+        return Score(
+            value, why, answer, gold, verdict.decided_by, verdict.status.value, right=right
+        )
+    status = Status.EQUAL if asked.same else Status.DIFFERENT
     value = float(asked.same)
     return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)
 
@@ -355,13 +356,13 @@ def _mentions(text: str, golds: list[str]) -> Score:
     answer = _final(text)
     if not answer:
         why = "The completion has no final answer."
-        return Score(0.0, why, None, golds[0], status=Outcome.NO_ANSWER, right=False)
+        return Score(0.0, why, None, golds[0], status=Status.NO_ANSWER, right=False)
     found = mentioned(answer, golds)
     why = {
-        Outcome.EQUAL: f"The answer names a gold: {found.how}.",
-        Outcome.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
-    }.get(found.outcome, "The answer names no gold.")
-    status = found.outcome.value
+        Status.EQUAL: f"The answer names a gold: {found.decided_by}.",
+        Status.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
+    }.get(found.status, "The answer names no gold.")
+    status = found.status.value
     return Score(
         float(found.equal), why, answer[:300], golds[0], "words", status, right=found.equal
     )
@@ -370,7 +371,7 @@ def _mentions(text: str, golds: list[str]) -> Score:
 def _matches(text: str, golds: list[str]) -> Score:
     answer = _final(text)
     match = next((gold for gold in golds if same_normal_text(answer, gold)), None)
-    status = Outcome.DIFFERENT if match is None else Outcome.EQUAL
+    status = Status.DIFFERENT if match is None else Status.EQUAL
     why = "The answer is no gold, word for word." if match is None else "The answer is a gold."
     return Score(
         float(match is not None),
