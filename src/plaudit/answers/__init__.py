@@ -10,10 +10,11 @@ what would take long to compute is refused. A pair that no rule can decide is `u
 computer algebra system may be able to, the verdict is also `symbolic`.
 """
 
+from plaudit.answers._comparison import KINDS, check_kind
 from plaudit.answers._final_answer import Final, final_answer
 from plaudit.answers._judge_answer import judge_answer
 from plaudit.answers._mention import mentioned, same_normal_text, shared_tokens
-from plaudit.answers._reading import KINDS, Reading, check_kind, read
+from plaudit.answers._reading import Reading, read
 from plaudit.answers._verdict import AnswerVerdict, Decision, Rules
 
 __all__ = [

@@ -7,7 +7,16 @@ from collections.abc import Callable
 
 from plaudit.answers._parser import Parser, leaf
 from plaudit.answers._tokens import Token
-from plaudit.answers._tree import EMPTY, CannotReadError, I, Node, number, renamed, symbol, walk
+from plaudit.answers._tree import (
+    EMPTY,
+    CannotReadError,
+    Node,
+    number,
+    renamed,
+    symbol,
+    walk,
+    with_letter_i,
+)
 
 
 def _fraction(parser: Parser) -> Node:
@@ -137,15 +146,8 @@ def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
 def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> Node:
     """The operator with its letter renamed, so that its name makes no difference."""
     own = f"bound {sum(part.op == 'big' for part in walk(body))}"
-    body = renamed(_with_letter_i(body) if letter == "i" else body, {letter: symbol(own)})
+    body = renamed(with_letter_i(body) if letter == "i" else body, {letter: symbol(own)})
     return Node("big", (lower, upper, body), (name, own if letter else ""))
-
-
-def _with_letter_i(node: Node) -> Node:
-    r"""The tree with i as a letter: the index of \\sum_{i=1}^n i."""
-    if node == I:
-        return symbol("i")
-    return node._replace(args=tuple(map(_with_letter_i, node.args))) if node.args else node
 
 
 def _is_differential(parser: Parser, at: int) -> bool:
@@ -200,7 +202,7 @@ def read_environment(
     read_side: Callable[[list[Token]], Node],
 ) -> Node:
     """The matrix among the tokens, with the number before it; `read` reads an entry."""
-    start = next(place for place, token in enumerate(part) if token.text == r"\begin")
+    start = next(index for index, token in enumerate(part) if token.text == r"\begin")
     name, after = _name(part, start + 1)
     if name.removesuffix("*") not in _MATRICES:
         raise CannotReadError(f"an environment {name}")

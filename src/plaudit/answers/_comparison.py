@@ -4,8 +4,9 @@ The kind of the gold selects the comparer. Numbers, expressions, equations and s
 their own; lists, tuples, vectors and matrices are compared here, element by element.
 """
 
+from collections.abc import Callable
+from difflib import get_close_matches
 from fractions import Fraction
-from itertools import product
 
 from plaudit.answers._equations import either_equation, is_identity, same_congruence, same_equation
 from plaudit.answers._expressions import same_expression, same_members
@@ -14,16 +15,17 @@ from plaudit.answers._numbers import unsolved
 from plaudit.answers._quantities import same_quantity, with_unit_letter
 from plaudit.answers._tree import (
     EMPTY,
-    NAME_OPS,
     NO_NUMBER,
-    I,
     Node,
-    TooLargeError,
     are_equations,
+    as_matrix,
+    as_vector,
+    elements,
+    elements_of_equation,
     is_letter,
     is_name,
     letters,
-    named,
+    named_values,
     names_agree,
     names_differ,
     number,
@@ -31,12 +33,13 @@ from plaudit.answers._tree import (
     order_of,
     renamed,
     simplified,
-    spelt_out,
     symbol,
     terms,
     walk,
     with_argument,
     with_binomial,
+    with_letter_i,
+    with_product_of_letters,
     without_name,
     without_unit,
 )
@@ -44,6 +47,12 @@ from plaudit.answers._values import UndefinedError, exact, spend
 from plaudit.answers._verdict import SAME, Decision, Rules, deciding, different, equal
 from plaudit.judge import Status
 
+KINDS = (
+    "number", "percent", "quantity", "angle", "base", "ratio", "time", "expression", "equation",
+    "interval", "list", "tuple", "matrix", "choice", "text",
+)  # fmt: skip
+_BY_OP = {"pct": "percent", "unit": "quantity", "deg": "angle", "base": "base", "ratio": "ratio"}
+_BY_OP |= {"tuple": "tuple", "matrix": "matrix", "empty": "text", "list": "list", "set": "list"}
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
@@ -51,7 +60,10 @@ _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "
 def compare(
     gold: Node, answer: Node, rules: Rules, integers: frozenset[str] = frozenset()
 ) -> Decision:
-    """Whether an answer is right by a gold."""
+    """Decide whether an answer is right by a gold.
+
+    integers: the letters that run over the integers
+    """
     try:
         return _Comparison(rules, integers).compare(gold, answer)
     except UndefinedError as error:
@@ -63,7 +75,7 @@ class _Comparison:
         self.rules, self.integers, self.nested = rules, integers, nested
 
     def inside(self) -> "_Comparison":
-        """The comparison of elements: where a calculation need not be carried out."""
+        """The comparison of elements, in which a calculation need not be carried out."""
         return _Comparison(self.rules, self.integers, nested=True)
 
     def compare(self, gold: Node, answer: Node) -> Decision:
@@ -71,30 +83,11 @@ class _Comparison:
         gold, answer = simplified(gold), simplified(with_binomial(gold, answer))
         if gold == answer:
             return SAME
-        if gold.op == "rel" and set(gold.val) <= _CHAIN:
-            return self._gold_equation(gold, answer)
-        if _is_set(gold, answer, self.rules):
-            return self._set(gold, answer)
-        if gold.op == "rel" and gold.val == (r"\equiv",):
-            return same_congruence(gold, answer)
-        if gold.op == "empty" or answer.op == "empty":
-            return self._empty(gold, answer)
-        if gold.op == "matrix":
-            return self._matrix(gold, without_name(answer))
-        if gold.op == "tuple" and "pm" not in ops(gold):
-            return self._tuple(gold, answer)
-        items = elements(gold)
-        if self.nested and gold.op == "set" and answer.op not in ("set", "list", "rel"):
-            return different("a value, where the gold is a set")
-        if items is not None:
-            return self._list(gold, items, answer)
-        if gold.op == "list":
-            return self._list(gold, list(gold.args), answer)
-        return self._single(gold, answer)
+        return _COMPARERS[_comparer_kind(gold, answer, self.rules)](self, gold, answer)
 
     # -- one value
 
-    def _single(self, gold: Node, answer: Node) -> Decision:
+    def _value(self, gold: Node, answer: Node) -> Decision:
         if answer.op == "rel" and set(answer.val) <= _CHAIN:
             return self._chain(gold, answer)
         if answer.op == "rel":
@@ -107,12 +100,9 @@ class _Comparison:
                 return self.compare(gold, items[0])
             family = self._family([gold], items)
             return self._several(gold, items) if family is None else family
-        if gold.op == "base" or answer.op == "base":
-            return different("another base" if answer.op == gold.op else "a base on one side only")
-        if gold.op == "numbers" or answer.op == "numbers":
-            return different("a set of numbers")
-        if gold.op == "ratio" or answer.op == "ratio":
-            return self._ratio(gold, answer)
+        for op, comparer in _VALUE_COMPARERS.items():
+            if op in (gold.op, answer.op):
+                return comparer(self, gold, answer)
         vector = unit_vector(gold)
         if vector is not None and answer.op in ("tuple", "matrix"):
             return self._tuple(vector, answer)
@@ -125,6 +115,12 @@ class _Comparison:
         if letters(gold) or letters(answer):
             return self._expression(gold, answer)
         return self._number(gold, answer)
+
+    def _base(self, gold: Node, answer: Node) -> Decision:
+        return different("another base" if answer.op == gold.op else "a base on one side only")
+
+    def _number_set(self, gold: Node, answer: Node) -> Decision:
+        return different("a set of numbers")
 
     def _several(self, gold: Node, items: list[Node]) -> Decision:
         found = [self.inside().compare(gold, item) for item in items]
@@ -153,7 +149,7 @@ class _Comparison:
         return same_expression(mine, yours, self.integers)
 
     def _chain(self, gold: Node, answer: Node) -> Decision:
-        """A chain of equal things is one answer, where each of its members is the gold."""
+        """A chain of equal things is one answer if each of its members is the gold."""
         members = list(answer.args)
         while len(members) > 1 and is_name(members[0]) and members[0] != gold:
             members = members[1:]
@@ -184,7 +180,7 @@ class _Comparison:
 
     # -- equations
 
-    def _gold_equation(self, gold: Node, answer: Node) -> Decision:
+    def _relation(self, gold: Node, answer: Node) -> Decision:
         value = without_name(gold)
         if value.op == "rel":
             if value == gold and letters(gold) and not is_identity(gold):
@@ -207,7 +203,7 @@ class _Comparison:
         return next((result for result in found if result.equal), found[0])
 
     def _named(self, gold: Node, value: Node, answer: Node) -> Decision:
-        """x = 5 takes 5 and x = 5; where both are named, x = 5 does not take y = 5."""
+        """x = 5 takes 5 and x = 5; if both have names, x = 5 does not take y = 5."""
         other = without_name(answer)
         if other is not answer and is_letter(gold.args[0]) and is_letter(answer.args[0]):
             names = gold.args[0].val, answer.args[0].val
@@ -249,11 +245,16 @@ class _Comparison:
             return different("no equation")
         if any(part.op in NO_NUMBER for part in walk(answer) if part is not answer):
             return different("no equation")
-        return same_equation(spelt_out(gold, answer), spelt_out(answer, gold))
+        return same_equation(
+            with_product_of_letters(gold, answer), with_product_of_letters(answer, gold)
+        )
 
     # -- sets, lists, tuples, matrices
 
-    def _set(self, gold: Node, answer: Node) -> Decision:
+    def _congruence(self, gold: Node, answer: Node) -> Decision:
+        return same_congruence(gold, answer)
+
+    def _interval(self, gold: Node, answer: Node) -> Decision:
         same = same_set(gold, answer)
         if same is not None:
             return equal("the same set") if same else different("what the sets hold")
@@ -271,7 +272,7 @@ class _Comparison:
 
     def _ratio(self, gold: Node, answer: Node) -> Decision:
         if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
-            return self.inside()._single(gold, Node("div", answer.args))
+            return self.inside()._value(gold, Node("div", answer.args))
         mine, yours = terms(gold), terms(answer)
         if answer.op == "ratio" and "to" in answer.val and gold.op != "ratio":
             return Decision(Status.SEVERAL, "a range")
@@ -281,12 +282,13 @@ class _Comparison:
             one, other = Node("mul", (left, yours[0])), Node("mul", (mine[0], right))
             if len(mine) == 2:
                 one, other = Node("div", (mine[0], left)), Node("div", (yours[0], right))
-            if not self.inside()._single(one, other).equal:
+            if not self.inside()._value(one, other).equal:
                 return different("their terms")
         return equal("the same ratio")
 
     def _matrix(self, gold: Node, answer: Node) -> Decision:
         vector = as_vector(gold)
+        answer = without_name(answer)
         answer = as_matrix(answer) or answer
         if answer.op != "matrix":
             if vector is None:
@@ -308,7 +310,7 @@ class _Comparison:
         if answer.op == "tuple":
             return self._ordered(list(gold.args), list(answer.args))
         if answer.op == "list":
-            values = named(list(answer.args))
+            values = named_values(list(answer.args))
             if values is not None:
                 order = order_of(values, self.rules.question)
                 return self._ordered(list(gold.args), [values[name] for name in order])
@@ -330,8 +332,11 @@ class _Comparison:
             return equal("nothing on both sides")
         return next((result for result in found if not result.equal), None) or deciding(found)
 
-    def _list(self, gold: Node, items: list[Node], answer: Node) -> Decision:
-        values = named(items)
+    def _list(self, gold: Node, answer: Node) -> Decision:
+        if self.nested and gold.op == "set" and answer.op not in ("set", "list", "rel"):
+            return different("a value, where the gold is a set")
+        items = elements(gold) or []
+        values = named_values(items)
         stripped = simplified(without_name(answer))
         stripped = as_vector(stripped) or stripped
         if stripped.op == "tuple" and not all(item.op == "tuple" for item in items):
@@ -343,7 +348,7 @@ class _Comparison:
         others = elements(answer)
         if others is None:
             others = list(stripped.args) if stripped.op == "list" else [answer]
-        their = named(others)
+        their = named_values(others)
         if values is not None and their is not None and set(values) == set(their):
             return self._ordered(
                 [values[name] for name in values], [their[name] for name in values]
@@ -373,16 +378,52 @@ class _Comparison:
         left = list(others)
         undecided: Decision | None = None
         for item in items:
-            for place, other in enumerate(left):
+            for index, other in enumerate(left):
                 found = self.compare(item, other)
                 if found.equal:
-                    del left[place]
+                    del left[index]
                     break
                 if found.status is Status.UNDECIDED:
                     undecided = found
             else:
                 return undecided or different("an element that only one of them has")
         return equal("each element")
+
+
+# The comparer for each kind of gold.
+_COMPARERS: dict[str, Callable[[_Comparison, Node, Node], Decision]] = {
+    "equation": _Comparison._relation,
+    "congruence": _Comparison._congruence,
+    "interval": _Comparison._interval,
+    "empty": _Comparison._empty,
+    "matrix": _Comparison._matrix,
+    "tuple": _Comparison._tuple,
+    "list": _Comparison._list,
+    "value": _Comparison._value,
+}
+# The comparer for values that are written in a special way, on either side.
+_VALUE_COMPARERS: dict[str, Callable[[_Comparison, Node, Node], Decision]] = {
+    "base": _Comparison._base,
+    "numbers": _Comparison._number_set,
+    "ratio": _Comparison._ratio,
+}
+
+
+def _comparer_kind(gold: Node, answer: Node, rules: Rules) -> str:
+    """The kind of a gold for `_COMPARERS`: coarser than `kind_of`, and `x = 5` is an equation."""
+    if gold.op == "rel" and set(gold.val) <= _CHAIN:
+        return "equation"
+    if gold.op == "rel" and gold.val == (r"\equiv",):
+        return "congruence"
+    if _is_set(gold, answer, rules):
+        return "interval"
+    if "empty" in (gold.op, answer.op):
+        return "empty"
+    if gold.op == "matrix":
+        return "matrix"
+    if gold.op == "tuple" and "pm" not in ops(gold):
+        return "tuple"
+    return "value" if elements(gold) is None else "list"
 
 
 def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
@@ -400,99 +441,47 @@ def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
     )
 
 
-# -- Elements of lists and sets
-
-MOST_ELEMENTS = 64
+# -- Kinds
 
 
-def expanded(node: Node) -> list[Node]:
-    r"""The values that a value with plus-minus stands for, both signs of one value together.
+def check_kind(kind: str | None) -> None:
+    """Raise if a kind is not known.
+
+    >>> check_kind("number")
+    """
+    if kind is None or kind in KINDS:
+        return
+    near = get_close_matches(str(kind), KINDS, n=1)
+    hint = f" Did you mean {near[0]}?" if near else ""
+    raise ValueError(f"kind must be one of {', '.join(KINDS)} or None, got {kind!r}.{hint}")
+
+
+def kind_of(node: Node) -> str:
+    r"""The kind of a tree.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> [len(expanded(read_tree(text)[0])) for text in (r"1\pm\sqrt{2}", r"(\pm1,\pm2)")]
-    [2, 4]
+    >>> [kind_of(read_tree(text)[0]) for text in ("5", r"25\%", "(1,2]", "y=2x+1", r"\pm 3")]
+    ['number', 'percent', 'interval', 'equation', 'list']
     """
-    if "pm" not in ops(node):
-        return [node]
-    if node.op in ("tuple", "list", "set"):
-        choices = [expanded(part) for part in node.args]
-        count = 1
-        for choice in choices:
-            count *= len(choice)
-        if count > MOST_ELEMENTS:
-            raise TooLargeError("too many signs")
-        if node.op == "tuple":
-            return [node._replace(args=parts) for parts in product(*choices)]
-        flat = tuple(value for choice in choices for value in choice)
-        return [node._replace(args=flat)]
-    return [_signed(node, upper) for upper in (True, False)]
+    if says_interval(node):
+        return "interval"
+    if node.op == "group":
+        return kind_of(node.args[0])
+    if elements(node) is not None:
+        return "list"
+    if node.op == "rel":
+        value = without_name(node)
+        if value is not node and not letters(value):
+            return kind_of(value)
+        return "equation"
+    return _BY_OP.get(node.op) or ("expression" if letters(node) else "number")
 
 
-def _signed(node: Node, upper: bool) -> Node:
-    args = tuple(_signed(part, upper) for part in node.args)
-    if node.op != "pm":
-        return node._replace(args=args)
-    positive = upper != bool(node.val)
-    if len(args) == 1:
-        return args[0] if positive else Node("neg", args)
-    return Node("add", (args[0], args[1] if positive else Node("neg", (args[1],))))
-
-
-def elements(node: Node) -> list[Node] | None:
-    """The elements of a list, a set or a value with plus-minus; None where it is anything else."""
-    if node.op == "rel" and node.val == ("=",) and node.args[0].op in NAME_OPS:
-        inner = elements(node.args[1])
-        if inner is not None and "pm" in ops(node.args[1]):
-            return [node._replace(args=(node.args[0], value)) for value in inner]
-        return inner
-    if node.op in ("list", "set"):
-        if len(node.args) > MOST_ELEMENTS:
-            raise TooLargeError(f"a list of more than {MOST_ELEMENTS} elements")
-        found = [value for part in node.args for value in expanded(part)]
-        if len(found) == 1 and found[0].op in ("list", "set"):
-            return elements(found[0])
-        return found
-    values = expanded(node)
-    return values if len(values) > 1 else None
-
-
-def elements_of_equation(node: Node) -> list[Node]:
-    """The equations that a list, or one with plus-minus, stands for."""
-    if node.op == "list":
-        return [branch for item in node.args for branch in elements_of_equation(item)]
-    if node.op == "rel" and "pm" in ops(node):
-        return [
-            node._replace(args=tuple(_signed(side, upper) for side in node.args))
-            for upper in (True, False)
-        ]
-    return [node]
-
-
-# -- Vectors and matrices
-
-
-def as_matrix(node: Node) -> Node | None:
-    """The matrix that a list of lists is: [[1,2],[3,4]]."""
-    if node.op != "tuple" or any(row.op != "tuple" for row in node.args):
-        return None
-    if len({len(row.args) for row in node.args}) > 1:
-        return None
-    return Node("matrix", tuple(Node("row", row.args) for row in node.args))
-
-
-def as_vector(node: Node) -> Node | None:
-    """The tuple that a matrix of one row or one column is."""
-    if node.op != "matrix":
-        return None
-    if len(node.args) == 1:
-        return Node("tuple", node.args[0].args, "()")
-    if all(len(row.args) == 1 for row in node.args):
-        return Node("tuple", tuple(row.args[0] for row in node.args), "()")
-    return None
+# -- Vectors in i, j and k
 
 
 def unit_vector(node: Node) -> Node | None:
-    r"""The tuple of what stands before i, j and k; None where it is no such sum.
+    r"""The tuple of the factors of i, j and k; None if it is not a sum of these.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> [str(part.val) for part in unit_vector(read_tree("2i-3j")[0]).args]
@@ -501,7 +490,7 @@ def unit_vector(node: Node) -> Node | None:
     names = letters(node)
     if "j" not in names or not names <= {"j", "k"} or node.op not in ("add", "neg", "mul"):
         return None
-    free = _with_letter(node)
+    free = with_letter_i(node)
     axes = ["i", "j", "k"] if "k" in names else ["i", "j"]
     if _at(free, dict.fromkeys(axes, 0)) != 0:
         return None
@@ -513,12 +502,6 @@ def unit_vector(node: Node) -> Node | None:
     if twice != 2 * sum(known, Fraction(0)):
         return None
     return Node("tuple", tuple(number(part) for part in known), "()")
-
-
-def _with_letter(node: Node) -> Node:
-    if node == I:
-        return symbol("i")
-    return node._replace(args=tuple(_with_letter(part) for part in node.args))
 
 
 def _at(node: Node, values: dict[str, int]) -> Fraction | None:

@@ -25,7 +25,7 @@ _ZERO = 1e-25  # a value that is zero, at 40 digits
 
 
 def same_equation(gold: Node, answer: Node) -> Decision:
-    r"""Whether two equations have the same solutions. Both are trees of `rel` with "=" alone.
+    r"""Decide whether two equations, trees of `rel` with "=" alone, have the same solutions.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
@@ -63,10 +63,10 @@ def is_identity(equation: Node) -> bool:
 
 
 def either_equation(said: Node, branches: list[Node]) -> Node | None:
-    r"""The one equation that holds where any of several does: their product; None for a system.
+    r"""The one equation that holds if any of several does: their product; None for a system.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> from plaudit.answers._comparison import elements_of_equation
+    >>> from plaudit.answers._tree import elements_of_equation
     >>> said = read_tree(r"y = \pm 2x")[0]
     >>> either = either_equation(said, elements_of_equation(said))
     >>> same_equation(read_tree("y^2=4x^2")[0], either).decided_by
@@ -120,7 +120,7 @@ def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:
 
 
 def _by_solutions(one: Node, other: Node, names: list[str]) -> Decision:
-    """Solutions of each that must solve the other."""
+    """Look for solutions of each that do not solve the other."""
     # Of one letter, one line has all the solutions there are.
     wanted = _COMMON if len(names) > 1 else 1
     for left, right in ((one, other), (other, one)):
@@ -139,7 +139,7 @@ def _by_solutions(one: Node, other: Node, names: list[str]) -> Decision:
 
 
 def _solutions(equation: Node, names: list[str], chance: random.Random) -> list[dict[str, Any]]:
-    """Solutions on a line through a point by chance, along one of the letters."""
+    """Solutions on a line through a random point, along one of the letters."""
     mp = shared_context(40)
     point = {name: mp.mpf(chance.uniform(-5, 5)) for name in names}
     free = chance.choice(names)
@@ -207,14 +207,14 @@ def _same_system(mine: list[Node], yours: list[Node]) -> Decision:
         return different("the number of their equations")
     used: set[int] = set()
     for one in mine:
-        for place, other in enumerate(yours):
+        for index, other in enumerate(yours):
             names = sorted(letters(one) | letters(other))
             if (
-                place not in used
+                index not in used
                 and letters(one) == letters(other)
                 and _is_multiple(one, other, names)
             ):
-                used.add(place)
+                used.add(index)
                 break
         else:
             return different("one of their equations")
@@ -227,7 +227,7 @@ _LETTER = "k"
 
 
 def same_congruence(gold: Node, answer: Node) -> Decision:
-    r"""Whether an answer has the members of a congruence, which the gold is.
+    r"""Decide whether an answer has the same members as a gold that is a congruence.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]

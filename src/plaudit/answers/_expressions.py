@@ -24,7 +24,7 @@ _RANGES = ((-4.0, 4.0), (0.05, 0.95), (0.2, 6.0))
 
 
 def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozenset()) -> Decision:
-    r"""Whether two expressions are identical.
+    r"""Decide whether two expressions are identical.
 
     integers: the letters that are said to run over the integers
 
@@ -61,7 +61,7 @@ def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) ->
 
 
 def identical(gold: Node, answer: Node) -> Decision:
-    """Whether two trees have equal values at every point where both are defined."""
+    """Decide whether two trees have equal values at every point where both are defined."""
     same = same_quotient(gold, answer)
     if same is not None:
         decided_by = "their normal forms as quotients of polynomials"
@@ -88,7 +88,7 @@ def _by_values(gold: Node, answer: Node, names: list[str]) -> Decision:
 def _same_at(
     gold: Node, answer: Node, point: dict[str, Fraction], complex_too: bool
 ) -> bool | None:
-    """Whether both are equal at a point; None where one is undefined there."""
+    """Whether both are equal at a point; None if one is undefined there."""
 
     def difference(digits: int) -> Any:
         mp = shared_context(digits)
@@ -141,11 +141,11 @@ MOST_BITS = 2000
 
 
 class _NoPolynomialError(Exception):
-    """The tree is no quotient of polynomials, or a large one."""
+    """The tree is not a quotient of polynomials, or it is a large one."""
 
 
 def same_quotient(one: Node, other: Node) -> bool | None:
-    r"""Whether two trees are the same quotient of polynomials; None where one is no such thing.
+    r"""Whether two trees are the same quotient of polynomials; None if one is not a quotient.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
@@ -262,7 +262,7 @@ _DIGITS = 60
 
 
 def constants_of(node: Node) -> list[str]:
-    """The letters of an expression that are constants of integration, by the way they look."""
+    """The letters of an expression that are constants of integration, by their names."""
     names = letters(node)
     found = sorted(name for name in names if _CONSTANT.fullmatch(name))
     others = names - set(found)
@@ -272,9 +272,9 @@ def constants_of(node: Node) -> list[str]:
 
 
 def same_constants(gold: Node, answer: Node) -> bool | None:
-    """Whether both are the same family in their constants; None where they are no such families.
+    """Whether both are the same family in their constants; None if they are not such families.
 
-    Both must be linear in their constants: g0 + C1 g1 + C2 g2. They are the same family where the
+    Both must be linear in their constants: g0 + C1 g1 + C2 g2. They are the same family if the
     g and the a span the same space, and g0 - a0 lies in it.
     """
     mine = constants_of(gold)
@@ -282,7 +282,7 @@ def same_constants(gold: Node, answer: Node) -> bool | None:
         return None
     yours = constants_of(answer)
     if len(yours) < len(mine):
-        # Any letters will do as constants where there are just as many that the gold does not have.
+        # Any letters will do as constants if there are just as many that the gold does not have.
         strange = sorted(letters(answer) - (letters(gold) - set(mine)) - _VARIABLES)
         yours = strange if len(strange) == len(mine) else yours
     if not yours:
@@ -300,7 +300,7 @@ def same_constants(gold: Node, answer: Node) -> bool | None:
 
 
 def _powered(node: Node, constants: list[str]) -> Node:
-    """The tree with e^C in place of each constant C that a logarithm is taken of."""
+    """The tree with e^C instead of each constant C that a logarithm is taken of."""
     logarithms = [part for part in walk(node) if part.op == "call" and part.val in ("ln", "log")]
     inside = frozenset().union(*(letters(part) for part in logarithms))
     powers = {name: Node("pow", (E, symbol(name))) for name in constants if name in inside}
@@ -373,8 +373,8 @@ def _rank(rows: list[list[Any]], mp: Any) -> int:
         rows[rank], rows[pivot] = rows[pivot], rows[rank]
         for row in rows[rank + 1 :]:
             factor = row[column] / rows[rank][column]
-            for place in range(column, len(row)):
-                row[place] -= factor * rows[rank][place]
+            for index in range(column, len(row)):
+                row[index] -= factor * rows[rank][index]
         rank += 1
         if rank == len(rows):
             break
@@ -398,12 +398,12 @@ def integer_letter(nodes: list[Node], said: frozenset[str]) -> str | None:
 
 
 def same_integer_family(gold: Node, answer: Node, said: frozenset[str]) -> bool | None:
-    """Whether two families of values have the same members; None where they are no families."""
+    """Whether two families of values have the same members; None if they are not families."""
     return same_members([gold], [answer], said)
 
 
 def same_members(gold: list[Node], answer: list[Node], said: frozenset[str]) -> bool | None:
-    """The same for several families together: every member of one is a member of the other."""
+    """As `same_integer_family`, for several families together."""
     mine, yours = integer_letter(gold, said), integer_letter(answer, said)
     if mine is not None and yours is None and said:
         yours = integer_letter(answer, frozenset().union(*(letters(n) for n in answer)))

@@ -53,7 +53,7 @@ _DENIED = re.compile(
 
 
 class Final(NamedTuple):
-    """The final answer, and where it stood: box, tag, announced, line; "" where there is none.
+    """The final answer, and where it stood: box, tag, announced, line; "" if there is none.
 
     >>> final_answer("<answer>5</answer>").where
     'tag'
@@ -91,7 +91,7 @@ def final_answer(text: str) -> Final:
 
 
 def _after_thinking(text: str) -> str:
-    """What follows the thinking; what is only thought of is no answer."""
+    """The text after the thinking: an answer inside it does not count."""
     after = text.rpartition(_THINK_END)[2]
     return after.partition(_THINK)[0]  # thinking that never ends is thinking
 
@@ -242,8 +242,8 @@ _CONFIRMED = re.compile(
 _YES = re.compile(r"\byes\b[.,!]", re.IGNORECASE)
 _YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
 _VALUES = re.compile(r"\d+(?:\.\d+)?|\b[A-J]\b")
-_DRESS = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
-# Markers that also stand in remarks: they count only with another answer beside them.
+_FORMATTING = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
+# Markers that remarks have too: they count only if the sentence has another answer.
 _WEAK = (
     "should", "rather than", "actually", "hmm", "in fact", "it is in fact", "it was in fact",
     "let me", "the correct", "the right", "upon", "on ", "after", "checking", "looking", "instead",
@@ -280,9 +280,9 @@ def _sentence_around(text: str, at: int) -> str:
 
 
 def _harmless(marker: str, sentence: str, answer: str) -> bool:
-    """Whether a marker is only a remark, by the sentence that it stands in."""
+    """Whether a marker is only a remark, judged by its sentence."""
     lowered = marker.lower()
-    plain = _DRESS.sub("", answer).strip()
+    plain = _FORMATTING.sub("", answer).strip()
     denies = plain.lower() in ("no", "false", "none", "impossible", "never")
     if denies and lowered.endswith(("not true", "false", "impossible")):
         return True  # "No. It is not true for n = 4."
@@ -308,7 +308,7 @@ def _harmless(marker: str, sentence: str, answer: str) -> bool:
 
 
 def sentence_end(text: str, start: int) -> int:
-    """Where the sentence ends; what stands between dollars or in display is not cut."""
+    """The end of the sentence; a formula between dollars or in display is not cut."""
     if text.startswith(("$$", "\\["), start):
         closing = text.find("$$" if text[start] == "$" else "\\]", start + 2)
         if closing > 0:

@@ -8,7 +8,7 @@ condition.
 import re
 
 from plaudit.answers._commands import COMMANDS, read_environment
-from plaudit.answers._numbers import REALS, left_out_of_reals, said_in_words
+from plaudit.answers._numbers import REALS, excluded_from_reals, formula_in_words
 from plaudit.answers._parser import Parser
 from plaudit.answers._quantities import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._tokens import (
@@ -51,7 +51,7 @@ _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
 
 
 def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]:
-    r"""The tree of an answer in plain LaTeX, and what stands beside it, such as its conditions.
+    r"""The tree of an answer in plain LaTeX, and its conditions.
 
     decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
 
@@ -60,12 +60,12 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]
     >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
     frozenset({'k'})
     """
-    known = said_in_words(text)
+    known = formula_in_words(text)
     if known is not None:
         return known, Conditions()
-    left_out = left_out_of_reals(text)
-    if left_out:
-        taken, conditions = read_tree(left_out)
+    excluded = excluded_from_reals(text)
+    if excluded:
+        taken, conditions = read_tree(excluded)
         members = taken.args if taken.op == "list" else (taken,)
         return Node("setminus", (REALS, Node("set", tuple(map(without_name, members))))), conditions
     found = with_round_brackets(
@@ -101,7 +101,7 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]
 
 def _with_rounding(found: list[Token]) -> list[Token]:
     """A value with its rounding in brackets behind it, `\\pi (about 3.14)`, as a chain."""
-    opening = max((place for place, token in enumerate(found) if token.text == "("), default=0)
+    opening = max((index for index, token in enumerate(found) if token.text == "("), default=0)
     about = found[opening + 1 : opening + 2]
     if not opening or found[-1].text != ")" or not about:
         return found
@@ -231,13 +231,13 @@ def _quantity(part: list[Token]) -> Node:
 
 
 def _until_number(rest: list[Token]) -> tuple[list[Token], list[Token]]:
-    for place, token in enumerate(rest):
+    for index, token in enumerate(rest):
         if (
             token.kind == "num"
-            and place
-            and rest[place - 1].text not in ("^", "{", "-", "base", "/")
+            and index
+            and rest[index - 1].text not in ("^", "{", "-", "base", "/")
         ):
-            return rest[:place], rest[place:]
+            return rest[:index], rest[index:]
     return rest, []
 
 
@@ -318,26 +318,26 @@ def _compound(items: list[Node], joiners: list[str]) -> Node | None:
 
 
 class AnswerParser(Parser):
-    """The grammar of expressions, with sets that are described inside."""
+    """The parser of expressions, with all commands and with sets such as {x | x > 0}."""
 
     commands = COMMANDS
 
     def _bracket(self, sign: str) -> Node:
         if sign == r"\{":
-            described = self._described()
+            described = self._set_builder()
             if described is not None:
                 return described
         return super()._bracket(sign)
 
     def inner(self) -> Node:
-        r"""An element between brackets: also one that is named or a relation."""
+        r"""An element between brackets; a relation is refused."""
         value = self.expression()
         if self.peek().text in ("=", "<", ">", r"\le", r"\ge", r"\ne"):
             raise CannotReadError("a relation inside brackets")
         return value
 
-    def _described(self) -> Node | None:
-        r"""{x | condition}; None where the set is a list."""
+    def _set_builder(self) -> Node | None:
+        r"""{x | condition}; None if the set is a list."""
         depth, bar, end = 1, -1, self.at
         for end in range(self.at, len(self.tokens)):
             text = self.tokens[end].text
@@ -370,35 +370,35 @@ def without_condition(
     part: list[Token], after_others: bool, said: bool
 ) -> tuple[list[Token], frozenset[str] | None]:
     """An element without the condition behind it, and the integers that the condition names."""
-    if after_others and (whole := integers_named(part, said)) is not None:
+    if after_others and (whole := integer_letters(part, said)) is not None:
         return [], whole
     depth = 0
-    for place, token in enumerate(part):
+    for index, token in enumerate(part):
         depth += (token.text in OPENING) - (token.text in CLOSING)
         if depth == 0 and token.kind == "word" and token.text.lower() in _CONDITION_WORDS:
-            rest = part[place + 1 :]
+            rest = part[index + 1 :]
             if any(t.kind == "word" and t.text.lower() in _CASE_WORDS for t in rest):
                 raise CannotReadError("cases")
-            if not place and not after_others:
+            if not index and not after_others:
                 raise CannotReadError("a condition alone")
-            kept = part[:place]
+            kept = part[:index]
             while kept and kept[-1].text == "(":
                 kept = kept[:-1]
-            return kept, integers_named(rest, said) or frozenset()
+            return kept, integer_letters(rest, said) or frozenset()
     if len(part) > 4 and part[-1].text == ")":
-        start = max((place for place, t in enumerate(part) if t.text == "("), default=0)
-        integers = integers_named(part[start + 1 : -1], said)
+        start = max((index for index, t in enumerate(part) if t.text == "("), default=0)
+        integers = integer_letters(part[start + 1 : -1], said)
         if start and integers is not None:
             return part[:start], integers
     return part, None
 
 
 def limits(condition: list[Token]) -> list[str]:
-    """The words and numbers of a condition that say more than which letters there are."""
+    """The words and numbers of a condition that limit the answer."""
     found: list[str] = []
     quantified = [t.text.lower() for t in condition[:2]] in (["for", word] for word in _EVERY)
     if quantified:
-        return found  # of which letters it holds is no limit
+        return found  # "for all x" is not a limit
     for token in condition:
         if token.text == r"\in":
             break  # the set of numbers that a letter is from
@@ -407,10 +407,10 @@ def limits(condition: list[Token]) -> list[str]:
     return found
 
 
-def integers_named(part: list[Token], said: bool) -> frozenset[str] | None:
-    r"""The letters that a condition such as k \in \mathbb{Z} names; None where it is none.
+def integer_letters(part: list[Token], said: bool) -> frozenset[str] | None:
+    r"""The letters that a condition such as k \in \mathbb{Z} names; None if it is not one.
 
-    Conditions that name no integers, such as x > 0, are none here.
+    A condition that names no integers, such as x > 0, is not one.
     """
     texts = [token.text for token in part]
     if "=" in texts:
@@ -435,7 +435,7 @@ _FUNCTIONS = frozenset("fghpquv")
 
 
 def is_name_of_value(side: list[Token]) -> bool:
-    r"""Whether it is no product, but the name of a value: f(x), P(A), y'(x), \angle ABC, AB."""
+    r"""Whether it is the name of a value, and not a product: f(x), P(A), y'(x), \angle ABC, AB."""
     texts = [token.text for token in side]
     if texts[0] == r"\int" and not {"_", "^"} & set(texts[1:2]):
         return True  # before an antiderivative
@@ -496,7 +496,7 @@ _BASE = re.compile(r"[-{(]*+(?P<base>\d++|[a-z]++)[)}]*+")
 
 
 def read_base(text: str) -> Node | None:
-    r"""The number in a base that a text without spaces is; None where it is none.
+    r"""The number in a base that a text without spaces is; None if it is not one.
 
     >>> read_base("1010_{2}").val
     ('1010', 2)
@@ -509,8 +509,8 @@ def read_base(text: str) -> Node | None:
         return None
     left, sign, right = text.partition("_")
     if not sign:
-        place = text.lower().index("base")
-        left, right = text[:place].removesuffix("in"), text[place + len("base") :]
+        index = text.lower().index("base")
+        left, right = text[:index].removesuffix("in"), text[index + len("base") :]
     right = right.replace("base", "")
     found, base_found = _DIGITS.fullmatch(left), _BASE.fullmatch(right)
     if found is None or base_found is None:

@@ -22,14 +22,14 @@ _MEMBERS = ("x", "y", "z", "t")
 
 
 class RealSet(NamedTuple):
-    """Where it begins and ends, and whether it holds a number."""
+    """A set of real numbers: its ends, and whether it holds a number."""
 
     ends: tuple[Any, ...]
     has: Callable[[Any], bool]
 
 
 class _NoSetError(Exception):
-    """The tree is no set of real numbers."""
+    """The tree is not a set of real numbers."""
 
 
 def says_interval(node: Node) -> bool:
@@ -67,7 +67,7 @@ def says_interval_or_pair(node: Node) -> bool:
 
 
 def same_set(gold: Node, answer: Node) -> bool | None:
-    r"""Whether two trees are the same set of real numbers; None where one is no such set.
+    r"""Whether two trees are the same set of real numbers; None if one is not such a set.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
@@ -117,7 +117,7 @@ def _parameter(name: str, chance: random.Random, mp: Any) -> Any:
 
 
 def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
-    """Whether both hold the same of all ends and of what lies between."""
+    """Whether both sets agree on all ends and on a point between each two."""
     ends = sorted(end for end in one.ends + other.ends if not mp.isinf(end))
     distinct: list[Any] = []
     for end in ends:
@@ -130,7 +130,7 @@ def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
 
 
 class _Reader:
-    """Trees to sets, where the letters that are no members have values."""
+    """Turns trees into sets; the letters that are not members have values."""
 
     def __init__(self, mp: Any, point: dict[str, Any]) -> None:
         self.mp, self.point = mp, point
@@ -242,7 +242,7 @@ class _Reader:
         return self._intersection(parts)
 
     def _distance(self, left: Node, sign: str, right: Node) -> RealSet:
-        """|x - a| < b, where what stands between the bars is linear in the letter."""
+        """|x - a| < b; the expression between the bars must be linear in the letter."""
         if left.op != "abs":
             left, sign, right = right, _TURNED.get(sign, ""), left
         inside = left.args[0]
@@ -258,7 +258,7 @@ class _Reader:
         limit, centre = self._value(right) / abs(slope), -at[0] / slope
         low, high, inf = centre - limit, centre + limit, self.mp.inf
         if limit < 0:
-            low = high = centre  # nothing is nearer than that
+            low = high = centre  # no distance is negative
         match sign:
             case "<" | r"\le":
                 if limit < 0:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.answers._comparison import compare
+from plaudit.answers._comparison import check_kind, compare, kind_of
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
 from plaudit.answers._grammar import read_tree
-from plaudit.answers._reading import check_kind, kind_of, shown
+from plaudit.answers._reading import render
 from plaudit.answers._text import (
     Clock,
     read_choice,
@@ -51,7 +51,7 @@ _ORDER = (
 
 
 class Tree(NamedTuple):
-    """A text that could be read as a formula."""
+    """The tree of a text, and its conditions."""
 
     node: Node
     conditions: Conditions
@@ -110,7 +110,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
         and _signs(final.text) <= _signs(gold)
     )
     comma = rules.kind == "number"
-    mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
+    mine, yours = _rendered(final.text, kind, comma), _rendered(gold, kind, comma)
     return AnswerVerdict(
         found.status, final.text, gold, kind, found.decided_by, mine, yours, symbolic=symbolic
     )
@@ -121,20 +121,20 @@ _remembered = lru_cache(maxsize=8192)(judge_final)
 
 
 def _is_symbolic(text: str) -> bool:
-    """Whether a text that no rule can tell of may be a formula that math-verify can read."""
+    """Whether a text may be a formula that math-verify can read."""
     plain = _COMMANDS.sub(" ", text)
     return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
 
 
 def _signs(text: str) -> Counter[str]:
-    """What math-verify may leave out of an answer: relations, text, breaks, braces left open."""
+    """The signs that math-verify may skip: relations, text, line breaks, open braces."""
     found = Counter(_LEFT_OUT.findall(text.strip().strip("$")))
     found["{"] = abs(text.count("{") - text.count("}"))
     return found
 
 
-def _shown(text: str, kind: str, decimal_comma: bool) -> str:
-    """How a side was read, for a person; "" where that is just as it stands."""
+def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
+    """How a side was read, for a person; "" if that is just as it stands."""
     if kind in ("", "choice", "text", "time"):
         return ""
     try:
@@ -142,7 +142,7 @@ def _shown(text: str, kind: str, decimal_comma: bool) -> str:
     except TooLargeError:
         return ""
     plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
-    said = "" if tree is None or plain else shown(tree.node)
+    said = "" if tree is None or plain else render(tree.node)
     return "" if said.replace(" ", "") == text.replace(" ", "") else said
 
 
@@ -236,8 +236,8 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
 def _option(answer: str, rules: Rules) -> str | None:
     """The letter of the option whose text the answer is."""
     plain = Rules(rounding=False)
-    for place, option in enumerate(rules.choices):
-        letter = chr(ord("A") + place)
+    for index, option in enumerate(rules.choices):
+        letter = chr(ord("A") + index)
         if same_words(option, answer):
             return letter
         mine, yours = _tree(option, False), _tree(answer, False)

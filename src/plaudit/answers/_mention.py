@@ -20,9 +20,9 @@ from plaudit.judge import Status
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
 LONGEST_LISTED = 3  # words of a name in a list
-LONGEST_NAME = 8  # words of a name in a list, where nothing is prose
+LONGEST_NAME = 8  # words of a name in a list, if nothing is prose
 HEAP = 6  # words with capitals in a row that are no name any more
-LONG_HEAP = 14  # words that are no answer any more where hardly one of them joins the others
+LONG_HEAP = 14  # words that are not an answer any more if hardly one of them joins the others
 JOINING = 0.2  # the share of words such as "of" and "is" that prose has
 SHORT_ANSWER = 10  # words
 FIRST_WORDS = 70  # an answer in prose names its answer early
@@ -40,9 +40,9 @@ _RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _TO_TWELVE = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_ORDINALS = {word: str(place) for place, word in enumerate(_TO_TWELVE.split(), 1)}
+_ORDINALS = {word: str(index) for index, word in enumerate(_TO_TWELVE.split(), 1)}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
-_MONTH_NAMES = {name: f"month{place}" for name, place in MONTHS.items() if name != "mar"}
+_MONTH_NAMES = {name: f"month{index}" for name, index in MONTHS.items() if name != "mar"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 # A word, or a number with its sign and its decimals: "-5" does not name 5.
@@ -87,7 +87,7 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
         return equal("the text of the gold")
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
-    places = _Places(words)
+    positions = _Positions(words)
     offered = bool(_OR.search(answer))
     forms = {form for gold in golds for form in gold_forms(gold)}
     known = {word for form in forms for word in form.words}
@@ -97,7 +97,7 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     named: dict[str, set[str]] = {}
     for gold in golds:
         for form in gold_forms(gold):
-            for at in places.of(form):
+            for at in positions.of(form):
                 if at >= FIRST_WORDS or _denied(words, at, at + len(form.words), known):
                     continue
                 listed = True
@@ -126,17 +126,18 @@ def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bo
     """Whether a short answer with an "or" has a part on either side, and one that is no gold."""
     if any(_OR.search(gold) for gold in golds):
         return False
-    parts = [words for part in _OR.split(answer) if (words := words_said(part))]
+    parts = [words for part in _OR.split(answer) if (words := comparable_words(part))]
     if sum(map(len, parts)) > SHORT_ANSWER:
         return False
     return not all(
-        any(any(_Places(part).of(form)) or _first(part, form) for form in forms) for part in parts
+        any(any(_Positions(part).of(form)) or _first(part, form) for form in forms)
+        for part in parts
     )
 
 
 def _is_list_of_names(answer: str, known: set[str]) -> bool:
     """Whether an answer is three to six names, no prose, and two of them share no gold's word."""
-    parts = [words for part in _LISTED.split(answer) if (words := words_said(part))]
+    parts = [words for part in _LISTED.split(answer) if (words := comparable_words(part))]
     is_list = MOST_LISTED <= len(parts) <= 2 * MOST_LISTED and not _is_prose(answer)
     if not is_list or max(map(len, parts)) > LONGEST_NAME:
         return False
@@ -166,7 +167,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(answer: str) -> list[_Piece]:
-    parts = [(part, words) for part in _ITEM_END.split(answer) if (words := words_said(part))]
+    parts = [(part, words) for part in _ITEM_END.split(answer) if (words := comparable_words(part))]
     found = [words for _, words in parts]
     count = Counter(word for words in found for word in set(words))
     # "It may be Rome, it may be Oslo": what every piece says is no part of a name.
@@ -193,15 +194,15 @@ def _says(word: str) -> bool:
 
 
 def _is_row_of_names(part: str, small_letters: bool) -> bool:
-    """Whether a piece has no word that is none of a name; in small letters, none of prose."""
+    """Whether all words of a piece may belong to names; in small letters: whether none is prose."""
     small = {word.lower().strip("()\"'“”") for word in part.split() if word[0].islower()}
     return not _PROSE & small if small_letters else small <= _SMALL
 
 
 def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
-    """For each word, whether it stands in no list of names to pick from.
+    """For each word, whether it is outside every list of names to pick from.
 
-    Such a list is a row of more than three short pieces, most of which are no golds; where it is
+    Such a list is a row of more than three short pieces, most of which are not golds; if it is
     the whole answer, three are a list, and two that are `offered` with an "or".
     """
     known = {word for form in forms for word in form.words}
@@ -240,7 +241,7 @@ def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
     return is_list and length <= LONGEST_NAME
 
 
-def words_said(text: str) -> list[str]:
+def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
     text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", text))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
@@ -288,23 +289,23 @@ def _forms(gold: str) -> Iterator[Form]:
     asides = _ASIDE.findall(gold)
     plain = _CLAUSE.split(_ASIDE.sub("", gold))[0].strip()
     for text in (gold, plain, *(aside for aside in asides if aside.isupper())):
-        words = words_said(text)
+        words = comparable_words(text)
         while len(words) > 1 and words[0] in _LEADING:
             words = words[1:]
         if words:
             yield Form(tuple(words))
-    words = words_said(plain)
+    words = comparable_words(plain)
     yield from _date_forms(words)
     yield from _name_forms(plain, words)
     parts = re.split(r"\s+(?:and|&)\s+", plain)
-    if len(parts) == 2 and all(len(words_said(part)) in (1, 2, 3) for part in parts):
-        yield Form(tuple(w for part in parts for w in words_said(part)), "all")
+    if len(parts) == 2 and all(len(comparable_words(part)) in (1, 2, 3) for part in parts):
+        yield Form(tuple(w for part in parts for w in comparable_words(part)), "all")
     if " or " in plain.lower() and len(words) <= 7:
         for part in re.split(r"\s+or\s+", plain, flags=re.IGNORECASE):
-            yield Form(tuple(words_said(part)))
+            yield Form(tuple(comparable_words(part)))
     last, comma, first = plain.partition(", ")
     if comma and len(last.split()) == 1 and len(first.split()) == 1:
-        yield Form((*words_said(first), *words_said(last)))
+        yield Form((*comparable_words(first), *comparable_words(last)))
 
 
 def _date_forms(words: list[str]) -> Iterator[Form]:
@@ -331,17 +332,17 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
         yield Form((*(word[0] for word in words[:-1]), words[-1]))
 
 
-class _Places:
-    """Where the words of a text stand."""
+class _Positions:
+    """The positions of the words of a text."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
         self.where: dict[str, list[int]] = {}
-        for place, word in enumerate(words):
-            self.where.setdefault(word, []).append(place)
+        for index, word in enumerate(words):
+            self.where.setdefault(word, []).append(index)
 
     def of(self, form: Form) -> Iterator[int]:
-        """Where a form begins in the text."""
+        """The positions at which a form begins."""
         wanted = form.words
         match form.kind:
             case "row":
@@ -393,7 +394,7 @@ def _taken_back(after: list[str]) -> bool:
 
 def _names_another_last(answer: str, known: set[str]) -> bool:
     """Whether an answer is a few short lines, the last of which has no word of a gold."""
-    lines = [words for line in answer[:_LONGEST].splitlines() if (words := words_said(line))]
+    lines = [words for line in answer[:_LONGEST].splitlines() if (words := comparable_words(line))]
     if len(lines) < 2 or max(map(len, lines)) > LONGEST_LISTED:
         return False
     return not known & set(lines[-1])
@@ -464,7 +465,7 @@ def normal_text(text: str) -> str:
 
 
 def same_normal_text(answer: str, gold: str) -> bool:
-    """Whether both are the same in normal form; as they stand, where a gold has no words in it.
+    """Whether both are the same in normal form; as they stand, if a gold has no words in it.
 
     >>> same_normal_text("the Eiffel tower", "Eiffel Tower."), same_normal_text("", "?")
     (True, False)
@@ -474,7 +475,7 @@ def same_normal_text(answer: str, gold: str) -> bool:
 
 
 def shared_tokens(answer: str, gold: str) -> float:
-    """The F1 of the tokens of both in normal form: 0.0 where they share none, 1.0 where all.
+    """The F1 of the tokens of both in normal form: 0.0 if they share none, 1.0 if all.
 
     >>> shared_tokens("the tall Eiffel tower", "Eiffel Tower")
     0.8

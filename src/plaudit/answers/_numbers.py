@@ -16,7 +16,7 @@ from plaudit.answers._verdict import Rules
 from plaudit.answers._vocabulary import NUMBER_WORDS, PARTS, SCALES
 
 DIGITS, MORE_DIGITS = 100, 250
-SHOWN = 3  # from so many digits on, a rounding counts
+SHOWN = 3  # the fewest digits of a rounding that counts
 _FLOAT_DIGITS = 15
 
 
@@ -47,7 +47,7 @@ def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
 
 
 def same_value(one: Node, other: Node) -> bool:
-    """Whether two values are equal, by as many digits as show that they are not."""
+    """Whether two values are equal, to as many digits as are needed to tell."""
     low, high = shared_context(DIGITS), shared_context(MORE_DIGITS)
     ends = value_at(one, low, {}), value_at(other, low, {})
     if any(map(low.isinf, ends)):
@@ -71,11 +71,11 @@ def _near(gold: Node, answer: Node, tolerance: float) -> bool:
 
 
 def digits_shown(node: Node) -> Digits | None:
-    r"""The digits that a decimal shows, also in scientific notation; None where it is none.
+    r"""The digits that a decimal shows, also in scientific notation; None if it is not a decimal.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> digits_shown(read_tree(r"4.18\times10^{-3}")[0])
-    Digits(value=Fraction(209, 50000), significant=3, place=-5)
+    Digits(value=Fraction(209, 50000), significant=3, exponent=-5)
     """
     if node.op == "dec":
         found: Digits = node.val
@@ -86,7 +86,7 @@ def digits_shown(node: Node) -> Digits | None:
             return inner
         if node.op == "neg":
             return inner._replace(value=-inner.value)
-        return Digits(inner.value / 100, inner.significant, inner.place - 2)
+        return Digits(inner.value / 100, inner.significant, inner.exponent - 2)
     if node.op == "mul" and len(node.args) == 2:
         power = _power_of_ten(node.args[1])
         inner = digits_shown(node.args[0])
@@ -97,7 +97,7 @@ def digits_shown(node: Node) -> Digits | None:
             inner = Digits(value, significant_digits(str(abs(value.numerator))), 0)
         if inner is not None and power is not None:
             scale = Fraction(10) ** power
-            return Digits(inner.value * scale, inner.significant, inner.place + power)
+            return Digits(inner.value * scale, inner.significant, inner.exponent + power)
     return None
 
 
@@ -125,21 +125,23 @@ def _rounded(
         shorter = shown[0] or shown[1]
         other = answer if shown[0] else gold
     else:
-        if shown[0].place == shown[1].place:
+        if shown[0].exponent == shown[1].exponent:
             return False
-        first = shown[0].place > shown[1].place
+        first = shown[0].exponent > shown[1].exponent
         shorter, other = (shown[0], answer) if first else (shown[1], gold)
         if _float_noise(shown[0], shown[1]):
             return True
     assert shorter is not None
     if shorter.significant >= _FLOAT_DIGITS:
         # The last digits that a computer prints of a float are not those of the number.
-        shorter = shorter._replace(place=shorter.place + shorter.significant - _FLOAT_DIGITS + 1)
+        shorter = shorter._replace(
+            exponent=shorter.exponent + shorter.significant - _FLOAT_DIGITS + 1
+        )
     return shorter.significant >= SHOWN and _is_rounding(shorter, other)
 
 
 def _is_rounding(shorter: Digits, other: Node) -> bool:
-    half = Fraction(1, 2) * Fraction(10) ** shorter.place
+    half = Fraction(1, 2) * Fraction(10) ** shorter.exponent
     value = exact(other)
     if value is not None:
         return abs(value - shorter.value) <= half
@@ -172,13 +174,13 @@ def unsolved(node: Node) -> frozenset[str]:
     >>> [sorted(unsolved(tree(text))) for text in (r"\frac{2}{4}", r"1+\sqrt2", r"2^3\cdot 3^2")]
     [[], [], []]
     """
-    return frozenset(_found(node))
+    return frozenset(_operations_left(node))
 
 
-def _found(node: Node) -> set[str]:
+def _operations_left(node: Node) -> set[str]:
     below: set[str] = set()
     for part in node.args:
-        below |= _found(part)
+        below |= _operations_left(part)
     match node.op:
         case "add" if not _has_irrational(node):
             below.add("sum")
@@ -207,7 +209,7 @@ def _is_root(power: Node) -> bool:
 
 
 def _is_plain(factor: Node) -> bool:
-    """A plain number, which a product of makes a calculation."""
+    """Whether a factor is a plain number: a product of such is a calculation."""
     if factor.op in ("neg", "group"):
         return _is_plain(factor.args[0])
     return factor.op == "dec" or (factor.op == "num" and factor.val.denominator == 1)
@@ -216,7 +218,7 @@ def _is_plain(factor: Node) -> bool:
 # -- Words for numbers and sets: "twenty-one", "no solution", "all real numbers"
 
 REALS = Node("numbers", (), "R")
-_SAID: dict[str, Node] = {
+_PHRASES: dict[str, Node] = {
     "infinitely many": INFINITY,
     "infinite": INFINITY,
     "infinity": INFINITY,
@@ -244,7 +246,7 @@ _SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
 _PLAIN_WORDS = re.compile(r"[^a-z ]++")
 
 
-_LEFT_OUT = re.compile(
+_EXCLUDED = re.compile(
     r"(?:(?:the set of )?all real(?: number)?s?|any real number)(?: x)?,?\s++"
     r"(?:except(?: for)?|but|other than|apart from|excluding)\s++(.++)",
     re.IGNORECASE,
@@ -253,20 +255,20 @@ _TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}")
 _MINUS = ("negative ", "minus ")
 
 
-def left_out_of_reals(text: str) -> str | None:
-    """What "all real numbers except 1 and 2" leaves out; None where the text says something else.
+def excluded_from_reals(text: str) -> str | None:
+    """What "all real numbers except 1 and 2" leaves out; None if the text says something else.
 
-    >>> left_out_of_reals("all real numbers except 1")
+    >>> excluded_from_reals("all real numbers except 1")
     '1'
     """
-    found = _LEFT_OUT.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
+    found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
     return found[1] if found else None
 
 
-def said_in_words(text: str) -> Node | None:
-    """The formula that a text in words stands for; None where it stands for none.
+def formula_in_words(text: str) -> Node | None:
+    """The formula that a text in words stands for; None if there is none.
 
-    >>> said_in_words("No solution.").op, said_in_words("x+1")
+    >>> formula_in_words("No solution.").op, formula_in_words("x+1")
     ('empty', None)
     """
     if _ONE_WORD.fullmatch(text):
@@ -276,7 +278,7 @@ def said_in_words(text: str) -> Node | None:
         return None
     words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
     value = _number_in_words(words)
-    return _SAID.get(words) if value is None else number(value)
+    return _PHRASES.get(words) if value is None else number(value)
 
 
 def _number_in_words(words: str) -> Fraction | None:
@@ -295,9 +297,9 @@ def _number_in_words(words: str) -> Fraction | None:
 def _count_in_words(words: list[str]) -> int | None:
     total, group = 0, 0
     smallest = 10**9  # each part is of a smaller kind than the one before it: twenty, then one
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         value = NUMBER_WORDS.get(word)
-        if word == "and" and 0 < place < len(words) - 1:
+        if word == "and" and 0 < index < len(words) - 1:
             continue
         if word == "hundred" and 0 < group < 10:
             group, smallest = group * 100, 100

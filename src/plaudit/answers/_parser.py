@@ -29,7 +29,7 @@ _END = Token("end", "")
 
 
 class TokenStream:
-    """Tokens, and the place up to which they are read."""
+    """Tokens, and the index up to which they are read."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
@@ -39,8 +39,8 @@ class TokenStream:
 
     def peek(self, ahead: int = 0) -> Token:
         """The next token, or one further ahead; it is not taken."""
-        place = self.at + ahead
-        return self.tokens[place] if place < len(self.tokens) else _END
+        index = self.at + ahead
+        return self.tokens[index] if index < len(self.tokens) else _END
 
     def next(self) -> Token:
         """The next token."""
@@ -149,15 +149,15 @@ _CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
 class Parser(TokenStream):
     """Reads one expression out of a list of tokens, from `at` on.
 
-    commands: how a command that is no function is read, by its name
+    commands: maps the name of a command that is not a function to its reader
     """
 
     commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
 
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
-        # By where they start, the fractions that `_mixed` has read, and where they end. Reading
-        # them again would take time exponential in how deep they are nested.
+        # Maps the start of each fraction that `_mixed` has read to its tree and its end. Reading
+        # them again would take time exponential in the depth of nesting.
         self.fractions: dict[int, tuple[Node, int]] = {}
 
     # -- sums and products
@@ -401,7 +401,7 @@ class Parser(TokenStream):
         return symbol(name)
 
     def _choose(self, kind: str, name: str) -> Node:
-        """C_n^k, where n is the index and k the exponent."""
+        """C_n^k: n is the index and k the exponent."""
         self.expect("^")
         under = name.partition("_")[2]
         lower = self.argument() if self.peek().text == "{" else self.exponent()

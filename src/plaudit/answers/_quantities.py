@@ -22,7 +22,7 @@ Dimension = tuple[tuple[str, int], ...]
 class Unit(NamedTuple):
     """A unit: its dimension as powers of base units, how many of those it is, and other words.
 
-    nouns: what is counted, where it is no unit: "apples"
+    nouns: what is counted, if it is not a unit: "apples"
     """
 
     dimension: Dimension
@@ -153,10 +153,10 @@ _POWER_WORDS = {"square": 2, "sq": 2, "squared": 2, "cubic": 3, "cu": 3, "cubed"
 _UNITS_ALONE = frozenset(["unit", "units"])
 
 
-def unit_named(word: str) -> Unit | None:
+def find_unit(word: str) -> Unit | None:
     """The unit of a word, in singular or plural.
 
-    >>> unit_named("inches") == unit_named("in"), unit_named("apples")
+    >>> find_unit("inches") == find_unit("in"), find_unit("apples")
     (True, None)
     """
     word = word.rstrip(".") if len(word) > 2 else word
@@ -172,7 +172,7 @@ def unit_named(word: str) -> Unit | None:
 
 
 def read_unit(tokens: list[Token]) -> Unit | None:
-    r"""The unit that tokens spell; None where they are no unit and no noun.
+    r"""The unit that tokens spell; None if they are neither a unit nor nouns.
 
     >>> from plaudit.answers._tokens import tokens
     >>> read_unit(tokens(r"\text{ km/h}")).dimension
@@ -253,7 +253,7 @@ class _UnitReader:
         return 1, 0
 
     def _add(self, word: str, power: int, token: Token) -> bool:
-        unit = unit_named(word)
+        unit = find_unit(word)
         if unit is not None and not (self.nouns and len(word) < 3):
             self.known = True
             self.size *= unit.size**power
@@ -278,28 +278,28 @@ _ASKED_FOR_PERCENT = re.compile(
 )
 
 
-class _Peeled(NamedTuple):
-    """A number, and what stood behind it: "", "%", "deg", or a unit."""
+class _Quantity(NamedTuple):
+    """A number and its mark: "", "%", "deg" or "unit"."""
 
     value: Node
     mark: str
     unit: Unit | None = None
 
 
-def _peeled(node: Node) -> _Peeled:
+def _quantity_of(node: Node) -> _Quantity:
     if node.op == "group":
-        return _peeled(node.args[0])
+        return _quantity_of(node.args[0])
     if node.op == "neg":
-        inner = _peeled(node.args[0])
+        inner = _quantity_of(node.args[0])
         return inner._replace(value=Node("neg", (inner.value,)))
     if node.op == "pct":
-        return _Peeled(node.args[0], "%")
+        return _Quantity(node.args[0], "%")
     if node.op == "deg":
-        return _Peeled(node.args[0], "deg")
+        return _Quantity(node.args[0], "deg")
     if node.op == "unit":
-        inner = _peeled(node.args[0])
-        return inner if inner.mark else _Peeled(inner.value, "unit", node.val)
-    return _Peeled(node, "")
+        inner = _quantity_of(node.args[0])
+        return inner if inner.mark else _Quantity(inner.value, "unit", node.val)
+    return _Quantity(node, "")
 
 
 def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
@@ -314,7 +314,7 @@ def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
     >>> same_quantity(tree(r"5\text{ m}"), tree(r"500\text{ cm}"), Rules())[0]
     True
     """
-    mine, yours = _peeled(gold), _peeled(answer)
+    mine, yours = _quantity_of(gold), _quantity_of(answer)
     match mine.mark, yours.mark:
         case "", "":
             return same_number(gold, answer, rules)
@@ -358,8 +358,8 @@ def with_unit_letter(node: Node) -> Node:
     return Node("unit", (value,), UNITS[letter])
 
 
-def _hundredth(peeled: _Peeled) -> Node:
-    return Node("pct", (peeled.value,)) if peeled.mark == "%" else peeled.value
+def _hundredth(side: _Quantity) -> Node:
+    return Node("pct", (side.value,)) if side.mark == "%" else side.value
 
 
 def _is_angle(node: Node) -> bool:
@@ -370,25 +370,25 @@ def _is_angle(node: Node) -> bool:
     )
 
 
-def _degrees(side: _Peeled) -> Node:
+def _degrees(side: _Quantity) -> Node:
     """An angle in degrees: what is in degrees keeps the digits that it shows."""
     if side.mark == "deg":
         return side.value
     return Node("div", (Node("mul", (side.value, number(180))), PI))
 
 
-def _radians(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
+def _radians(mine: _Quantity, yours: _Quantity, rules: Rules) -> tuple[bool, str]:
     unit = mine.unit or yours.unit
     if unit is None or unit.dimension or unit.nouns:
         return False, "their units"
     return same_number(_degrees(mine), _degrees(yours), rules)
 
 
-def _same_unit(mine: _Peeled, yours: _Peeled, rules: Rules) -> tuple[bool, str]:
+def _same_unit(mine: _Quantity, yours: _Quantity, rules: Rules) -> tuple[bool, str]:
     gold, answer = mine.unit, yours.unit
     assert gold is not None and answer is not None
     if gold == UNITS[r"\pounds"] and answer == UNITS["pound"]:
-        answer = gold  # the word is of money where the sign was
+        answer = gold  # the word means money if the sign did
     if gold.dimension != answer.dimension:
         if not gold.dimension and not gold.nouns:
             return same_number(mine.value, yours.value, rules)

@@ -1,58 +1,13 @@
 r"""How a text is read: its kind, and its tree rendered as text."""
 
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from plaudit.answers._comparison import elements
+from plaudit.answers._comparison import check_kind, kind_of
 from plaudit.answers._grammar import read_tree
-from plaudit.answers._intervals import says_interval
 from plaudit.answers._text import read_choice, read_clock, read_date, says_time, words_of
 from plaudit.answers._tokens import without_formatting
-from plaudit.answers._tree import CannotReadError, Node, TooLargeError, letters, without_name
+from plaudit.answers._tree import CannotReadError, Node, TooLargeError
 from plaudit.answers._values import exact, limited_steps
-
-KINDS = (
-    "number", "percent", "quantity", "angle", "base", "ratio", "time", "expression", "equation",
-    "interval", "list", "tuple", "matrix", "choice", "text",
-)  # fmt: skip
-_BY_OP = {"pct": "percent", "unit": "quantity", "deg": "angle", "base": "base", "ratio": "ratio"}
-_BY_OP |= {"tuple": "tuple", "matrix": "matrix", "empty": "text", "list": "list", "set": "list"}
-
-
-def check_kind(kind: str | None) -> None:
-    """Raise where a kind is not known.
-
-    >>> check_kind("number")
-    """
-    if kind is None or kind in KINDS:
-        return
-    near = get_close_matches(str(kind), KINDS, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise ValueError(f"kind must be one of {', '.join(KINDS)} or None, got {kind!r}.{hint}")
-
-
-def kind_of(node: Node) -> str:
-    r"""The kind of a tree.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> [kind_of(read_tree(text)[0]) for text in ("5", r"25\%", "(1,2]", "y=2x+1", r"\pm 3")]
-    ['number', 'percent', 'interval', 'equation', 'list']
-    """
-    if says_interval(node):
-        return "interval"
-    if node.op == "group":
-        return kind_of(node.args[0])
-    if elements(node) is not None:
-        return "list"
-    if node.op == "rel":
-        value = without_name(node)
-        if value is not node and not letters(value):
-            return kind_of(value)
-        return "equation"
-    return _BY_OP.get(node.op) or ("expression" if letters(node) else "number")
-
-
-# -- Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +16,8 @@ class Reading:
 
     kind: number, percent, quantity, angle, base, ratio, time, expression, equation, interval, list,
         tuple, matrix, choice or text
-    value: the text without what only changes how it looks, such as `$…$` and `\\left`
-    canonical: one text for everything that says the same, as far as reading alone can tell:
+    value: the text without formatting, such as `$…$` and `\\left`
+    canonical: the same for texts with the same meaning, as far as reading alone can tell:
         `\\frac{2}{4}` and `0.5` are both "1/2"
 
     >>> read("0.5").canonical
@@ -75,7 +30,9 @@ class Reading:
 
 
 def read(text: str, kind: str | None = None) -> Reading:
-    r"""How a text is read as an answer; `kind` says what it is where the dataset knows.
+    r"""Return how a text is read as an answer.
+
+    kind: what the text is, one of KINDS. Default: it is read from the text
 
     >>> read(r"$\dfrac{2}{4}$")
     Reading(kind='number', value='\\frac{2}{4}', canonical='1/2')
@@ -99,7 +56,7 @@ def read(text: str, kind: str | None = None) -> Reading:
     if kind != "text":
         try:
             tree, _ = read_tree(value, kind == "number")
-            return Reading(kind or kind_of(tree), value, shown(tree))
+            return Reading(kind or kind_of(tree), value, render(tree))
         except (CannotReadError, TooLargeError, RecursionError):
             if kind is not None:
                 return Reading(kind, value, "")
@@ -121,11 +78,11 @@ _IN_EXPONENTS = _UNCLOSED - {"neg", "pow"}  # x^-1 and x^y^z can be read in one 
 _CONSTANTS = {"pi": "π", "e": "e", "i": "i", "inf": "∞"}
 
 
-def shown(node: Node) -> str:
+def render(node: Node) -> str:
     r"""The tree as text.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> [shown(read_tree(text)[0]) for text in (r"\frac{2}{4}", r"x \le 4", r"\sqrt{2}x")]
+    >>> [render(read_tree(text)[0]) for text in (r"\frac{2}{4}", r"x \le 4", r"\sqrt{2}x")]
     ['1/2', 'x ≤ 4', '√(2)*x']
     """
     with limited_steps(_MOST_STEPS):
@@ -197,7 +154,7 @@ def _root(node: Node, parts: list[str]) -> str:
 
 
 def _operation(node: Node, parts: list[str]) -> str:
-    """The parts with a sign between them, and brackets where it would be read otherwise."""
+    """The parts with a sign between them, and brackets if it would be read otherwise."""
     if node.op in ("div", "pow"):
         left, right = node.args
         before, after = (_UNCLOSED, _IN_EXPONENTS) if node.op == "pow" else (_SUMS, _PRODUCTS)
@@ -209,7 +166,7 @@ def _operation(node: Node, parts: list[str]) -> str:
 
 
 def _grouped(node: Node, text: str, open_ones: frozenset[str]) -> str:
-    """The text of a part, in brackets where its operation is one of these."""
+    """The text of a part, in brackets if its operation is one of these."""
     while node.op == "group":
         node = node.args[0]
     op = node.op

@@ -84,7 +84,7 @@ def without_filling(text: str) -> str:
 
 # -- Letters of options
 
-_DRESS = re.compile(
+_FORMATTING = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
 )
 _LEAD = re.compile(
@@ -106,11 +106,11 @@ _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)
 
 
 def _plain_choice(text: str) -> str:
-    return " ".join(_DRESS.sub(" ", text).split()).strip().rstrip(".").strip()
+    return " ".join(_FORMATTING.sub(" ", text).split()).strip().rstrip(".").strip()
 
 
 def read_choice(text: str) -> str | None:
-    r"""The letter of an option that a text is; None where it is none, or more than one.
+    r"""The letter of an option that a text is; None if there is none, or more than one.
 
     >>> [read_choice(text) for text in (r"\text{(C) } 42", "B.", "A triangle", "B or C")]
     ['C', 'B', None, None]
@@ -145,10 +145,10 @@ def several_choices(text: str) -> bool:
 
 _MONTHS = "january february march april may june july august september october november december"
 _DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-MONTHS = {month: place for place, month in enumerate(_MONTHS.split(), start=1)}
-MONTHS |= {month[:3]: place for month, place in list(MONTHS.items())} | {"sept": 9}
-DAYS = {day: place for place, day in enumerate(_DAYS.split())}
-DAYS |= {day[:3]: place for day, place in list(DAYS.items())} | {"tues": 1, "thurs": 3, "thur": 3}
+MONTHS = {month: index for index, month in enumerate(_MONTHS.split(), start=1)}
+MONTHS |= {month[:3]: index for month, index in list(MONTHS.items())} | {"sept": 9}
+DAYS = {day: index for index, day in enumerate(_DAYS.split())}
+DAYS |= {day[:3]: index for day, index in list(DAYS.items())} | {"tues": 1, "thurs": 3, "thur": 3}
 _CLOCK = re.compile(
     r"(?P<hour>\d{1,2})(?:\s*+[:.]\s*+(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*+"
     r"(?P<half>[ap]\.?\s?m\b\.?|o'?clock(?:\s*+[ap]\.?\s?m\b\.?)?|h|hrs?|hours)?",
@@ -193,7 +193,7 @@ def _plain(text: str) -> str:
 
 
 def read_clock(text: str) -> Clock | None:
-    r"""The time of day that a text is; None where it is none.
+    r"""The time of day that a text is; None if it is not one.
 
     >>> read_clock("4:30 p.m.") == read_clock("16:30"), read_clock("4:75")
     (True, None)
@@ -273,14 +273,14 @@ def says_time(text: str, question: str = "") -> bool:
 
 
 def same_clock(gold: Clock, answer: Clock) -> bool:
-    """Whether two times agree; where one does not say its half of the day, either will do."""
+    """Whether two times agree; if one does not say its half of the day, either will do."""
     if gold.half and answer.half:
         return gold.seconds == answer.seconds
     return gold.seconds % 43200 == answer.seconds % 43200
 
 
 def read_date(text: str) -> Date | None:
-    r"""The date that a text is; None where it is none.
+    r"""The date that a text is; None if it is not one.
 
     >>> read_date("July 20, 1969") == read_date("1969-07-20") == read_date("20th of July 1969")
     True
@@ -306,7 +306,7 @@ def read_date(text: str) -> Date | None:
 
 
 def _slashed(first: int, second: int, year: int) -> Date | None:
-    """14/03/2015 or 03/14/2015; None where either could be the month."""
+    """14/03/2015 or 03/14/2015; None if either could be the month."""
     if first > 12 >= second or first == second:
         return Date(year, second, first)
     return Date(year, first, second) if second > 12 >= first else None
@@ -334,14 +334,14 @@ def _from_words(parts: list[str]) -> Date | None:
         return Date(0, 0, 0, weekday) if weekday >= 0 and not numbers else None
     if len(numbers) > 2 or (not numbers and weekday < 0):
         return Date(0, month, 0) if month and len(parts) == 1 else None
-    for place, digits in enumerate(numbers):
+    for index, digits in enumerate(numbers):
         value = int(digits)
         if (
             month
             and not day
             and 1 <= value <= 31
             and len(digits) < 3
-            and not (place == 1 and not day and len(numbers) == 2 and int(numbers[0]) <= 31)
+            and not (index == 1 and not day and len(numbers) == 2 and int(numbers[0]) <= 31)
         ):
             day = value
         elif not year:

@@ -48,7 +48,7 @@ _SIGNS = {
     "：": ":", "∶": ":", "。": ".", "、": ", ", "ℓ": r" \ell ", "ħ": r" \hbar ", "∼": r"\sim ",
     "⟹": r" \implies ", "⇒": r" \implies ", "∧": r" \land ", "∨": r" \lor ", "∆": r" \Delta ",
 }  # fmt: skip
-_SIGNS |= {chr(ord("①") + place): f" {place + 1}, " for place in range(20)}
+_SIGNS |= {chr(ord("①") + index): f" {index + 1}, " for index in range(20)}
 _TABLE = str.maketrans(_SIGNS)
 _PLAIN = re.compile(r"[ -~\n\t\r]*+")
 
@@ -350,7 +350,7 @@ class _Scanner:
         return end + 1
 
     def _words(self, named: bool) -> list[Token]:
-        """The tokens of upright text, where a run of letters is a word, or names a function."""
+        """The tokens of upright text, in which a run of letters is a word, or names a function."""
         at = 0
         while at < len(self.text):
             match = _SCAN.match(self.text, at)
@@ -379,8 +379,8 @@ class _Scanner:
             else:
                 self._add("word", text, start, end)
         else:
-            for place, letter in enumerate(text):
-                self._add("let", letter, start + place, start + place + 1)
+            for index, letter in enumerate(text):
+                self._add("let", letter, start + index, start + index + 1)
 
     def _names_what_is_counted(self, text: str) -> bool:
         if not self._after_number():
@@ -393,27 +393,27 @@ class _Scanner:
 
 def _with_crosses(found: list[Token]) -> list[Token]:
     """The tokens with an x between two numbers read as a times sign: 1.5 x 10^3."""
-    for place in range(1, len(found) - 1):
-        token = found[place]
-        numbers = found[place - 1].kind == found[place + 1].kind == "num"
-        power = found[place + 1].text == "10" and [
-            t.text for t in found[place + 2 : place + 3]
+    for index in range(1, len(found) - 1):
+        token = found[index]
+        numbers = found[index - 1].kind == found[index + 1].kind == "num"
+        power = found[index + 1].text == "10" and [
+            t.text for t in found[index + 2 : index + 3]
         ] == ["^"]
         if numbers and token.kind == "let" and token.text in "xX" and (token.spaced or power):
-            found[place] = token._replace(kind="cmd", text=r"\times")
+            found[index] = token._replace(kind="cmd", text=r"\times")
     return found
 
 
 def _closing(text: str, start: int) -> int:
     """Where the brace that is open at `start` closes."""
     depth = 1
-    for place in range(start, len(text)):
-        if text[place] == "{" and text[place - 1] != "\\":
+    for index in range(start, len(text)):
+        if text[index] == "{" and text[index - 1] != "\\":
             depth += 1
-        elif text[place] == "}" and text[place - 1] != "\\":
+        elif text[index] == "}" and text[index - 1] != "\\":
             depth -= 1
             if not depth:
-                return place
+                return index
     raise CannotReadError("a brace is not closed")
 
 
@@ -443,7 +443,7 @@ CLOSING = frozenset([")", "]", "}", r"\}", r"\rangle", r"\end", r"\rfloor", r"\r
 def split(
     found: list[Token], signs: Collection[str], words: Collection[str] = ()
 ) -> tuple[list[list[Token]], list[str]]:
-    """The pieces between separators that stand in no brackets, and the separators."""
+    """The pieces between separators outside of brackets, and the separators."""
     parts: list[list[Token]] = [[]]
     between: list[str] = []
     depth = 0
@@ -484,16 +484,16 @@ def with_round_brackets(found: list[Token]) -> list[Token]:
 
 
 def without_dollars(found: list[Token]) -> list[Token]:
-    """Without the signs that begin and end a formula: a currency stands before a number alone."""
+    """The tokens without the dollars that delimit formulas; one before a number is a currency."""
     kept: list[Token] = []
-    for place, token in enumerate(found):
+    for index, token in enumerate(found):
         if token.text == "$":
-            following = found[place + 1] if place + 1 < len(found) else None
+            following = found[index + 1] if index + 1 < len(found) else None
             before = kept[-1].kind if kept else ""
-            closes = sum(t.text == "$" for t in found[place + 1 :]) % 2 == 1
+            closes = sum(t.text == "$" for t in found[index + 1 :]) % 2 == 1
             if not following or following.kind != "num" or before == "num" or closes:
                 continue
-            if sum(t.text == "$" for t in found[:place]) % 2 == 1:
+            if sum(t.text == "$" for t in found[:index]) % 2 == 1:
                 continue
         kept.append(token)
     return kept

@@ -8,22 +8,22 @@ r"""The tree of a formula.
 import re
 from collections.abc import Iterator
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any, NamedTuple
 
 DEEPEST = 120
 
 
 class CannotReadError(Exception):
-    """The text is no formula that can be read here; it may be a text, or broken."""
+    """The text is not a formula that can be read."""
 
 
 class TooLargeError(Exception):
-    """A number that nobody should compute."""
+    """It would take too long to read or to compute."""
 
 
 class Node(NamedTuple):
-    """One operation: its name, what it is applied to, and what a leaf or a name holds."""
+    """One operation: its name, its arguments, and the value of a leaf."""
 
     op: str
     args: tuple["Node", ...] = ()
@@ -33,12 +33,12 @@ class Node(NamedTuple):
 class Digits(NamedTuple):
     """A number that was written with a decimal point: its value, and how many digits are shown.
 
-    place: the exponent of the last digit: -2 for 0.25
+    exponent: the power of ten of the last digit: -2 for 0.25
     """
 
     value: Fraction
     significant: int
-    place: int
+    exponent: int
 
 
 class Conditions(NamedTuple):
@@ -120,7 +120,7 @@ def letters(node: Node) -> frozenset[str]:
 
 
 def renamed(node: Node, names: dict[str, Node]) -> Node:
-    """The tree with letters put in for others.
+    """The tree with letters replaced by other trees.
 
     >>> renamed(symbol("x"), {"x": number(3)}).val
     Fraction(3, 1)
@@ -132,8 +132,15 @@ def renamed(node: Node, names: dict[str, Node]) -> Node:
     return node._replace(args=tuple(renamed(below, names) for below in node.args))
 
 
+def with_letter_i(node: Node) -> Node:
+    r"""The tree with i as a letter: the index of \sum_{i=1}^n i, the unit vector of 2i-3j."""
+    if node == I:
+        return symbol("i")
+    return node._replace(args=tuple(map(with_letter_i, node.args))) if node.args else node
+
+
 def check_depth(node: Node) -> None:
-    """Raise where a tree is so deep that walking down it is not safe."""
+    """Raise if a tree is so deep that walking down it is not safe."""
     level, depth = [node], 0
     while level:
         depth += 1
@@ -149,8 +156,8 @@ _MOST_ORDERED = 4
 _ARGUMENT = re.compile(r"\(([a-z])\)$")
 
 
-def named(items: list[Node]) -> dict[str, Node] | None:
-    """The values of `x=1, y=2` by their names; None where not all have one of their own."""
+def named_values(items: list[Node]) -> dict[str, Node] | None:
+    """The values of `x=1, y=2` by their names; None if not all have one of their own."""
     found: dict[str, Node] = {}
     for item in items:
         if item.op != "rel" or item.val != ("=",) or item.args[0].op not in NAME_OPS:
@@ -207,7 +214,7 @@ def names_differ(values: dict[str, Node]) -> bool:
 
 
 def with_argument(value: Node, name: Node, wanted: Node) -> Node:
-    """The value of f(x) = x with the letter of f(z) in place of its own."""
+    """The value of f(x) = x with the letter of f(z) instead of its own."""
     mine, yours = _ARGUMENT.search(str(wanted.val)), _ARGUMENT.search(str(name.val))
     if name.op != "name" or wanted.op != "name" or not mine or not yours or mine[1] == yours[1]:
         return value
@@ -249,7 +256,7 @@ def simplified(node: Node) -> Node:
     while node.op == "group":
         node = node.args[0]
     if node.op == "builder":
-        node = _family_described(node)
+        node = _family_of_builder(node)
     if node.op == "rel" and node.val == (r"\in",) and node.args[1].op in ("set", "empty"):
         node = node.args[1]
     if node.op == "set" and not node.args:
@@ -259,7 +266,7 @@ def simplified(node: Node) -> Node:
     return node
 
 
-def _family_described(node: Node) -> Node:
+def _family_of_builder(node: Node) -> Node:
     r"""The family that a set describes: \{x \mid x = k\pi, k \in \mathbb{Z}\} is x = k\pi."""
     what, condition = node.args
     first, *others = condition.args if condition.op == "list" else (condition,)
@@ -285,7 +292,7 @@ def _scaled_tuple(node: Node) -> Node:
 
 
 def with_binomial(gold: Node, answer: Node) -> Node:
-    """C(n,2) as a binomial coefficient, where the gold is no tuple and no point."""
+    """C(n,2) as a binomial coefficient, if the gold is a number or an expression."""
     node = answer
     if gold.op in NO_NUMBER or node.op != "mul" or len(node.args) != 2:
         return answer
@@ -294,7 +301,7 @@ def with_binomial(gold: Node, answer: Node) -> Node:
     return Node("binom", pair.args) if is_binomial else answer
 
 
-def spelt_out(equation: Node, other: Node) -> Node:
+def with_product_of_letters(equation: Node, other: Node) -> Node:
     """An equation whose left side reads as one name, PV, as a product of the other's letters."""
     first = equation.args[0]
     if first.op != "name" or not str(first.val).isalpha() or not set(first.val) <= letters(other):
@@ -309,9 +316,100 @@ def without_unit(node: Node) -> Node:
 
 
 def terms(node: Node) -> list[Node] | None:
-    """The terms of a ratio; a number is a ratio to one. None where it is neither."""
+    """The terms of a ratio; a number is a ratio to one. None if it is neither."""
     if node.op == "ratio":
         return list(node.args)
     if node.op in NO_NUMBER:
         return None
     return [node, number(1)]
+
+
+# -- Elements of lists and sets
+
+MOST_ELEMENTS = 64
+
+
+def expanded(node: Node) -> list[Node]:
+    r"""The values that a value with plus-minus stands for, both signs of one value together.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> [len(expanded(read_tree(text)[0])) for text in (r"1\pm\sqrt{2}", r"(\pm1,\pm2)")]
+    [2, 4]
+    """
+    if "pm" not in ops(node):
+        return [node]
+    if node.op in ("tuple", "list", "set"):
+        choices = [expanded(part) for part in node.args]
+        count = 1
+        for choice in choices:
+            count *= len(choice)
+        if count > MOST_ELEMENTS:
+            raise TooLargeError("too many signs")
+        if node.op == "tuple":
+            return [node._replace(args=parts) for parts in product(*choices)]
+        flat = tuple(value for choice in choices for value in choice)
+        return [node._replace(args=flat)]
+    return [_signed(node, upper) for upper in (True, False)]
+
+
+def _signed(node: Node, upper: bool) -> Node:
+    args = tuple(_signed(part, upper) for part in node.args)
+    if node.op != "pm":
+        return node._replace(args=args)
+    positive = upper != bool(node.val)
+    if len(args) == 1:
+        return args[0] if positive else Node("neg", args)
+    return Node("add", (args[0], args[1] if positive else Node("neg", (args[1],))))
+
+
+def elements(node: Node) -> list[Node] | None:
+    """The elements of a list, a set or a value with plus-minus; None if it is anything else."""
+    if node.op == "rel" and node.val == ("=",) and node.args[0].op in NAME_OPS:
+        inner = elements(node.args[1])
+        if inner is not None and "pm" in ops(node.args[1]):
+            return [node._replace(args=(node.args[0], value)) for value in inner]
+        return inner
+    if node.op in ("list", "set"):
+        if len(node.args) > MOST_ELEMENTS:
+            raise TooLargeError(f"a list of more than {MOST_ELEMENTS} elements")
+        found = [value for part in node.args for value in expanded(part)]
+        if len(found) == 1 and found[0].op in ("list", "set"):
+            return elements(found[0])
+        return found
+    values = expanded(node)
+    return values if len(values) > 1 else None
+
+
+def elements_of_equation(node: Node) -> list[Node]:
+    """The equations that a list, or one with plus-minus, stands for."""
+    if node.op == "list":
+        return [branch for item in node.args for branch in elements_of_equation(item)]
+    if node.op == "rel" and "pm" in ops(node):
+        return [
+            node._replace(args=tuple(_signed(side, upper) for side in node.args))
+            for upper in (True, False)
+        ]
+    return [node]
+
+
+# -- Vectors and matrices
+
+
+def as_matrix(node: Node) -> Node | None:
+    """The matrix that a list of lists is: [[1,2],[3,4]]."""
+    if node.op != "tuple" or any(row.op != "tuple" for row in node.args):
+        return None
+    if len({len(row.args) for row in node.args}) > 1:
+        return None
+    return Node("matrix", tuple(Node("row", row.args) for row in node.args))
+
+
+def as_vector(node: Node) -> Node | None:
+    """The tuple that a matrix of one row or one column is."""
+    if node.op != "matrix":
+        return None
+    if len(node.args) == 1:
+        return Node("tuple", node.args[0].args, "()")
+    if all(len(row.args) == 1 for row in node.args):
+        return Node("tuple", tuple(row.args[0] for row in node.args), "()")
+    return None

@@ -70,7 +70,7 @@ MOST_EXACT_TERMS = 2_000
 
 
 def exact(node: Node) -> Fraction | None:
-    r"""The rational number that a tree is; None where it is none, or not known to be one.
+    r"""The rational number that a tree is; None if it is not one, or not known to be one.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> exact(read_tree(r"\frac{2}{4}+2^{-1}")[0]), exact(read_tree("x")[0])
@@ -282,7 +282,7 @@ _contexts = threading.local()
 
 
 def shared_context(digits: int) -> Any:
-    """mpmath with so many digits: one for each thread, since mpmath changes its precision inside.
+    """An mpmath context with so many digits, one per thread: mpmath changes its precision inside.
 
     >>> shared_context(30).dps
     30
@@ -352,7 +352,7 @@ class _Evaluation:
         return self.point[node.val]
 
     def _app(self, node: Node) -> Value:
-        """A function that nobody knows: another number at each argument, always the same one."""
+        """An unknown function f(x): a pseudorandom number, the same for the same argument."""
         inside = sum((3 + index) * value for index, value in enumerate(self._values(node)))
         seed = sum(ord(letter) * 7 ** (index % 9) for index, letter in enumerate(str(node.val)))
         self._check(inside * seed, _MOST_ANGLE, _MOST_GROWTH)

@@ -1,4 +1,4 @@
-r"""Completions and golds in, and out come plaudit's own rewards, which a careful person would sign.
+r"""plaudit's own rewards for answers: right as a careful person would judge.
 
     from plaudit.rewards.answers import answer_reward
 
@@ -52,7 +52,7 @@ def answer_reward(
     grader: Grader | Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    r"""1.0 where the final answer is right, 0.0 where not, None without a gold or after an error.
+    r"""1.0 if the final answer is right, 0.0 if not, None without a gold or after an error.
 
     completions: a text or a list of messages for each row
     solution: the gold of each row: text, a number, a list of alternatives, or None; in a row with
@@ -64,12 +64,12 @@ def answer_reward(
     question: the question of each row, for what only it says, such as the order of coordinates; a
         single text holds for every row. Default: not known
     tolerance: how far a number may be off, as a share of the gold: with 0.01, 99 and 101 are right
-        where the gold is 100. Default: numbers must be equal
+        if the gold is 100. Default: numbers must be equal
     rounding: whether a correct rounding to three digits or more is right: 0.333 for 1/3.
         Default: True
     unsolved: "wrong" or "right": what an answer is that states a calculation and not its result,
         such as 2+2 for 4. Default: "wrong"
-    grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
+    grader: a model that is asked if no rule can tell, see `Grader`; in a recipe a table such as
         `{ url = "http://localhost:8000/v1", model = "qwen3-8b" }`. Default: such rows get 0.0
 
     >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
@@ -113,7 +113,7 @@ async def answer_reward_async(
 
 
 class _Row:
-    """What is known of one completion."""
+    """One completion with its golds and its columns."""
 
     __slots__ = ("choices", "golds", "kind", "question", "text")
 
@@ -226,7 +226,7 @@ def _graded(
     grader: Grader | None,
     log_metric: object,
 ) -> list[tuple[AnswerVerdict, Asked | None]]:
-    """The verdicts, with what the grader said where no rule could tell."""
+    """The verdicts, with the grader's answer if no rule could tell."""
     undecided = [row for row, v in enumerate(verdicts) if v.status is Status.UNDECIDED]
     if grader is None or not undecided:
         return [(verdict, None) for verdict in verdicts]
@@ -265,7 +265,7 @@ def mention_reward(
     separator: str | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    """1.0 where the answer, which may be prose, names a gold; 0.0 where not; None without a gold.
+    """1.0 if the answer, which may be prose, names a gold; 0.0 if not; None without a gold.
 
     Articles, middle names, plurals, ordinals and the order of dates do not count. A gold that is
     denied ("not Paris"), or one of many names in a list, is not named.
@@ -287,7 +287,7 @@ def exact_match_reward(
     separator: str | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    """1.0 where the final answer is a gold, word for word; 0.0 where not; None without a gold.
+    """1.0 if the final answer is a gold, word for word; 0.0 if not; None without a gold.
 
     Letter case, punctuation, articles and white space do not count. The final answer is what
     stands in a box or in `<answer>…</answer>`, what is announced, or the whole text.
@@ -348,7 +348,7 @@ def _final(text: str) -> str:
     final = final_answer(text)
     if final.where in ("box", "tag", "announced"):
         return "" if final.retracted else final.text
-    # What is only thought of is no answer.
+    # An answer inside the thinking does not count.
     return text.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 
