@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from pairs import TABLES, pairs
-from said import SAID
+from pairs_with_columns import PAIRS_WITH_COLUMNS
 
 from plaudit.answers import Rules, judge_answer
 from plaudit.judge import Status
@@ -108,7 +108,9 @@ def test_an_option_is_picked_by_its_letter_or_its_text(answer: str, right: bool)
     assert verdict.right is right, verdict.why
 
 
-@pytest.mark.parametrize(("gold", "answer", "right", "kind", "choices", "question"), SAID)
+@pytest.mark.parametrize(
+    ("gold", "answer", "right", "kind", "choices", "question"), PAIRS_WITH_COLUMNS
+)
 def test_what_the_dataset_says_counts(
     gold: str, answer: str, right: bool, kind: str | None, choices: tuple[str, ...], question: str
 ) -> None:

@@ -18,8 +18,8 @@ from plaudit.answers._verdict import Decision, different, equal
 from plaudit.judge import Status
 
 _TRIES = 40
-_COMMON = 6
-_GRID = 25
+_COMMON = 6  # lines with solutions of one equation that must all solve the other
+_GRID = 25  # steps along a line, between which a change of sign is a solution
 _MOST_ON_A_LINE = 3
 _ZERO = 1e-25  # a value that is zero, at 40 digits
 

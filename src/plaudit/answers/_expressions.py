@@ -18,8 +18,8 @@ from plaudit.answers._verdict import SAME, Decision, different, equal
 from plaudit.answers._vocabulary import INTEGER_LETTERS
 from plaudit.judge import Status
 
-POINTS = 8
-_TRIES = 24
+POINTS = 8  # at which two expressions must agree
+_TRIES = 24  # points in each range; at some, a root or a logarithm is not defined
 _RANGES = ((-4.0, 4.0), (0.05, 0.95), (0.2, 6.0))
 
 
@@ -135,9 +135,10 @@ def _points(names: list[str], whole: bool) -> Iterator[dict[str, Fraction]]:
 
 Product = tuple[tuple[str, int], ...]
 Polynomial = dict[Product, Fraction]
+# A larger polynomial is compared by its values.
 MOST_TERMS = 300
-HIGHEST = 24
-MOST_BITS = 2000
+HIGHEST = 24  # exponent
+MOST_BITS = 2000  # of a coefficient
 
 
 class _NoPolynomialError(Exception):
@@ -257,7 +258,7 @@ def _bounded(value: Fraction) -> Fraction:
 
 _CONSTANT = re.compile(r"[CcK](?:_\w)?|[CcKkAB]_\d")
 _VARIABLES = frozenset(["x", "y", "z", "t", "s", "u", "v", "w", "r", "\\theta", "n", "k", "m", "p"])
-_STEPS = 40
+_STEPS = 40  # members of a family are computed for integers from -40 to 40
 _DIGITS = 60
 
 

@@ -17,7 +17,7 @@ _DIGITS = 60
 _INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne", "=": "="}
 _SET_OPS = frozenset(["cup", "cap", "setminus", "builder", "numbers"])
-_DRAWS = 5
+_DRAWS = 5  # random values of the parameters for which two sets must agree
 _MEMBERS = ("x", "y", "z", "t")
 
 

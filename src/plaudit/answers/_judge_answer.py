@@ -31,18 +31,21 @@ from plaudit.answers._verdict import SAME, AnswerVerdict, Decision, Rules, diffe
 from plaudit.errors import describe_and_log
 from plaudit.judge import Status
 
-_SHORT_TEXT = 3  # words
-_SHORT = 500  # characters
+_SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
+_SHORT = 500  # characters of an answer and its gold whose verdict is cached
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
-_LEFT_OUT = re.compile(
+# math-verify may skip these and compare the rest: an answer that has more of them than its gold is
+# not passed to it.
+_SKIPPED = re.compile(
     r"\\\\|\\(?:text\w*|mathrm|mbox|neq?|leq?|geq?|not|notin|in|sim|approx|equiv|to|times|cdot|div"
     r"|pm|mp|q?quad|phantom|implies|mid|gg|ll)(?![A-Za-z])|\\[ ;:]|(?<=\d)\s++(?=[\d.])"
     r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
 )
 _CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
+# Of several golds, the one whose verdict comes first counts.
 _ORDER = (
     Status.EQUAL, Status.UNSOLVED, Status.SEVERAL, Status.RETRACTED, Status.UNDECIDED,
     Status.TIMEOUT, Status.LIMIT, Status.ERROR, Status.DIFFERENT, Status.NO_ANSWER,
@@ -128,7 +131,7 @@ def _is_symbolic(text: str) -> bool:
 
 def _signs(text: str) -> Counter[str]:
     """The signs that math-verify may skip: relations, text, line breaks, open braces."""
-    found = Counter(_LEFT_OUT.findall(text.strip().strip("$")))
+    found = Counter(_SKIPPED.findall(text.strip().strip("$")))
     found["{"] = abs(text.count("{") - text.count("}"))
     return found
 

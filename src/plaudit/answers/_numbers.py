@@ -15,9 +15,10 @@ from plaudit.answers._values import exact, shared_context, value_at
 from plaudit.answers._verdict import Rules
 from plaudit.answers._vocabulary import NUMBER_WORDS, PARTS, SCALES
 
+# Values are computed to 100 digits and, if they seem equal, again to 250, see `vanishes`.
 DIGITS, MORE_DIGITS = 100, 250
 SHOWN = 3  # the fewest digits of a rounding that counts
-_FLOAT_DIGITS = 15
+_FLOAT_DIGITS = 15  # of the digits that Python prints of a float, so many are sure to be right
 
 
 def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
@@ -159,7 +160,7 @@ def _float_noise(one: Digits, other: Digits) -> bool:
 
 # -- Calculations without a result
 
-LARGEST_FORM = 20
+LARGEST_FORM = 20  # 20! is a form of a number, 21! a calculation
 _RESTATED = frozenset(["gcd", "lcm", "max", "min"])
 _IRRATIONAL = frozenset(["root", "const"])
 
@@ -256,11 +257,7 @@ _MINUS = ("negative ", "minus ")
 
 
 def excluded_from_reals(text: str) -> str | None:
-    """What "all real numbers except 1 and 2" leaves out; None if the text says something else.
-
-    >>> excluded_from_reals("all real numbers except 1")
-    '1'
-    """
+    """What "all real numbers except 1 and 2" leaves out; None if the text says something else."""
     found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
     return found[1] if found else None
 

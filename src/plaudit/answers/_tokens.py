@@ -192,7 +192,7 @@ def unwrapped(text: str) -> str:
 # -- Tokens
 
 MOST_TOKENS = 1500
-LONGEST_NUMBER = 4000
+LONGEST_NUMBER = 4000  # digits: int() refuses more than 4300
 
 
 class Token(NamedTuple):
@@ -426,11 +426,7 @@ def _value(digits: str, power: int, scientific: bool) -> Digits | Fraction:
 
 
 def significant_digits(digits: str) -> int:
-    """How many digits count: 3 for 0.0123.
-
-    >>> significant_digits("00123"), significant_digits("000")
-    (3, 1)
-    """
+    """How many digits count: 3 for 0.0123."""
     return len(digits.lstrip("0")) or 1
 
 

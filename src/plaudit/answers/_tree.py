@@ -53,20 +53,12 @@ class Conditions(NamedTuple):
 
 
 def number(value: int | Fraction) -> Node:
-    """A leaf that holds an exact number.
-
-    >>> number(2).val
-    Fraction(2, 1)
-    """
+    """A leaf that holds an exact number."""
     return Node("num", (), Fraction(value))
 
 
 def symbol(name: str) -> Node:
-    """A letter, with its index if it has one.
-
-    >>> symbol("x_1")
-    Node(op='sym', args=(), val='x_1')
-    """
+    """A letter, with its index if it has one."""
     return Node("sym", (), name)
 
 
@@ -78,11 +70,7 @@ EMPTY = Node("empty")
 
 
 def walk(node: Node) -> Iterator[Node]:
-    """The node and all below it.
-
-    >>> [below.op for below in walk(Node("neg", (number(1),)))]
-    ['neg', 'num']
-    """
+    """The node and all below it."""
     stack = [node]
     while stack:
         top = stack.pop()
@@ -91,20 +79,12 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def ops(node: Node) -> set[str]:
-    """The names of all operations in a tree.
-
-    >>> sorted(ops(Node("neg", (number(1),))))
-    ['neg', 'num']
-    """
+    """The names of all operations in a tree."""
     return {below.op for below in walk(node)}
 
 
 def letters(node: Node) -> frozenset[str]:
-    """The names of the free letters of a tree.
-
-    >>> sorted(letters(Node("add", (symbol("x"), symbol("y")))))
-    ['x', 'y']
-    """
+    """The names of the free letters of a tree."""
     found: set[str] = set()
     stack: list[tuple[Node, frozenset[str]]] = [(node, frozenset())]
     while stack:
@@ -120,11 +100,7 @@ def letters(node: Node) -> frozenset[str]:
 
 
 def renamed(node: Node, names: dict[str, Node]) -> Node:
-    """The tree with letters replaced by other trees.
-
-    >>> renamed(symbol("x"), {"x": number(3)}).val
-    Fraction(3, 1)
-    """
+    """The tree with letters replaced by other trees."""
     if node.op == "sym":
         return names.get(node.val, node)
     if not node.args:
@@ -248,11 +224,7 @@ NO_NUMBER = frozenset(
 
 
 def simplified(node: Node) -> Node:
-    """The tree without what only groups or names it; 2(1,3) is the tuple (2,6).
-
-    >>> simplified(Node("group", (symbol("x"),)))
-    Node(op='sym', args=(), val='x')
-    """
+    """The tree without what only groups or names it; 2(1,3) is the tuple (2,6)."""
     while node.op == "group":
         node = node.args[0]
     if node.op == "builder":

@@ -50,10 +50,7 @@ def limited_steps(most: int) -> Iterator[None]:
 
 
 def spend(steps: int) -> None:
-    """Pay for steps; outside of `limited_steps` they are not counted.
-
-    >>> spend(10**9)
-    """
+    """Pay for steps; outside of `limited_steps` they are not counted."""
     if _budget.left is not None:
         _budget.left -= steps
         if _budget.left < 0:
@@ -282,11 +279,7 @@ _contexts = threading.local()
 
 
 def shared_context(digits: int) -> Any:
-    """An mpmath context with so many digits, one per thread: mpmath changes its precision inside.
-
-    >>> shared_context(30).dps
-    30
-    """
+    """An mpmath context with so many digits, one per thread: mpmath changes its precision."""
     known: dict[int, Any] = _contexts.__dict__.setdefault("known", {})
     if digits not in known:
         import mpmath
