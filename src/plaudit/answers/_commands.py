@@ -5,7 +5,7 @@ Fractions, roots, brackets, sums, integrals; `\begin{pmatrix} 1 & 2 \\ 3 & 4 \en
 
 from collections.abc import Callable
 
-from plaudit.answers._parser import Parser, leaf
+from plaudit.answers._parser import TreeParser, leaf
 from plaudit.answers._tokens import Token
 from plaudit.answers._tree import (
     EMPTY,
@@ -19,11 +19,11 @@ from plaudit.answers._tree import (
 )
 
 
-def _fraction(parser: Parser) -> Node:
+def _fraction(parser: TreeParser) -> Node:
     return Node("div", (parser.argument(), parser.argument()))
 
 
-def _root(parser: Parser) -> Node:
+def _root(parser: TreeParser) -> Node:
     degree = number(2)
     if parser.accept("["):
         degree = parser.expression()
@@ -33,7 +33,7 @@ def _root(parser: Parser) -> Node:
     return Node("root", (parser.argument(), degree))
 
 
-def _plain_root(parser: Parser) -> Node:
+def _plain_root(parser: TreeParser) -> Node:
     """The root sign or `sqrt`: it takes brackets, or one whole number or letter."""
     degree = number(2)
     if parser.accept("["):
@@ -44,15 +44,15 @@ def _plain_root(parser: Parser) -> Node:
     return Node("root", (parser.primary(), degree))
 
 
-def _cube_root(parser: Parser) -> Node:
+def _cube_root(parser: TreeParser) -> Node:
     return Node("root", (parser.primary(), number(3)))
 
 
-def _binomial(parser: Parser) -> Node:
+def _binomial(parser: TreeParser) -> Node:
     return Node("binom", (parser.argument(), parser.argument()))
 
 
-def _binomial_call(parser: Parser) -> Node:
+def _binomial_call(parser: TreeParser) -> Node:
     parser.expect("(")
     numbers = parser.items(")")
     if len(numbers) != 2:
@@ -60,8 +60,8 @@ def _binomial_call(parser: Parser) -> Node:
     return Node("binom", tuple(numbers))
 
 
-def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
+def _named(name: str, closing: str = ")") -> Callable[[TreeParser], Node]:
+    def read(parser: TreeParser) -> Node:
         if closing == ")":
             parser.expect("(")
         inner = parser.expression()
@@ -71,15 +71,15 @@ def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
     return read
 
 
-def _angle_brackets(parser: Parser) -> Node:
+def _angle_brackets(parser: TreeParser) -> Node:
     return Node("tuple", tuple(parser.items(r"\rangle")), "<>")
 
 
-def _currency(parser: Parser) -> Node:
+def _currency(parser: TreeParser) -> Node:
     raise CannotReadError("a currency is no operand")
 
 
-def _number_set(parser: Parser) -> Node:
+def _number_set(parser: TreeParser) -> Node:
     braced = parser.accept("{")
     name = parser.next().text
     if not name.isalpha():
@@ -99,8 +99,8 @@ def _number_set(parser: Parser) -> Node:
     return Node("numbers", (), name + sign)
 
 
-def _big(name: str) -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
+def _big(name: str) -> Callable[[TreeParser], Node]:
+    def read(parser: TreeParser) -> Node:
         lower, upper, variable = EMPTY, EMPTY, ""
         for _ in range(2):
             if parser.accept("_"):
@@ -114,7 +114,7 @@ def _big(name: str) -> Callable[[Parser], Node]:
     return read
 
 
-def _bound(parser: Parser) -> tuple[str, Node]:
+def _bound(parser: TreeParser) -> tuple[str, Node]:
     """The lower limit: of a sum with its letter, k=1; of an integral without."""
     if parser.peek().text != "{":
         return "", parser.argument()
@@ -128,7 +128,7 @@ def _bound(parser: Parser) -> tuple[str, Node]:
     return variable, lower
 
 
-def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
+def _integral(parser: TreeParser, lower: Node, upper: Node) -> Node:
     end = parser.at
     while not (parser.tokens[end : end + 1] == [] or _is_differential(parser, end)):
         end += 1
@@ -150,12 +150,12 @@ def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> N
     return Node("big", (lower, upper, body), (name, own if letter else ""))
 
 
-def _is_differential(parser: Parser, at: int) -> bool:
+def _is_differential(parser: TreeParser, at: int) -> bool:
     following = parser.tokens[at + 1 : at + 2]
     return parser.tokens[at].text == "d" and bool(following) and following[0].kind in ("let", "cmd")
 
 
-COMMANDS: dict[str, Callable[[Parser], Node]] = {
+COMMANDS: dict[str, Callable[[TreeParser], Node]] = {
     r"\frac": _fraction,
     r"\sqrt": _root,
     r"\usqrt": _plain_root,

@@ -65,18 +65,18 @@ def compare(
     integers: the letters that run over the integers
     """
     try:
-        return _Comparison(rules, integers).compare(gold, answer)
+        return _Comparer(rules, integers).compare(gold, answer)
     except UndefinedError as error:
         return Decision(Status.UNDECIDED, f"no value: {error}")
 
 
-class _Comparison:
+class _Comparer:
     def __init__(self, rules: Rules, integers: frozenset[str], nested: bool = False) -> None:
         self.rules, self.integers, self.nested = rules, integers, nested
 
-    def inside(self) -> "_Comparison":
+    def inside(self) -> "_Comparer":
         """The comparison of elements, in which a calculation need not be carried out."""
-        return _Comparison(self.rules, self.integers, nested=True)
+        return _Comparer(self.rules, self.integers, nested=True)
 
     def compare(self, gold: Node, answer: Node) -> Decision:
         spend(20 + 2 * sum(1 for side in (gold, answer) for _ in walk(side)))
@@ -391,21 +391,21 @@ class _Comparison:
 
 
 # The comparer for each kind of gold.
-_COMPARERS: dict[str, Callable[[_Comparison, Node, Node], Decision]] = {
-    "equation": _Comparison._relation,
-    "congruence": _Comparison._congruence,
-    "interval": _Comparison._interval,
-    "empty": _Comparison._empty,
-    "matrix": _Comparison._matrix,
-    "tuple": _Comparison._tuple,
-    "list": _Comparison._list,
-    "value": _Comparison._value,
+_COMPARERS: dict[str, Callable[[_Comparer, Node, Node], Decision]] = {
+    "equation": _Comparer._relation,
+    "congruence": _Comparer._congruence,
+    "interval": _Comparer._interval,
+    "empty": _Comparer._empty,
+    "matrix": _Comparer._matrix,
+    "tuple": _Comparer._tuple,
+    "list": _Comparer._list,
+    "value": _Comparer._value,
 }
 # The comparer for values that are written in a special way, on either side.
-_VALUE_COMPARERS: dict[str, Callable[[_Comparison, Node, Node], Decision]] = {
-    "base": _Comparison._base,
-    "numbers": _Comparison._number_set,
-    "ratio": _Comparison._ratio,
+_VALUE_COMPARERS: dict[str, Callable[[_Comparer, Node, Node], Decision]] = {
+    "base": _Comparer._base,
+    "numbers": _Comparer._number_set,
+    "ratio": _Comparer._ratio,
 }
 
 

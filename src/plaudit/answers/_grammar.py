@@ -9,7 +9,7 @@ import re
 
 from plaudit.answers._commands import COMMANDS, read_environment
 from plaudit.answers._numbers import REALS, excluded_from_reals, formula_in_words
-from plaudit.answers._parser import Parser
+from plaudit.answers._parser import TreeParser
 from plaudit.answers._quantities import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._tokens import (
     CLOSING,
@@ -243,7 +243,7 @@ def _until_number(rest: list[Token]) -> tuple[list[Token], list[Token]]:
 
 def _leading(part: list[Token]) -> tuple[Node, list[Token]]:
     """The expression at the start of the tokens, and what follows it."""
-    parser = AnswerParser(list(part))
+    parser = FormulaParser(list(part))
     value = parser.expression()
     if parser.accept(r"\over"):
         value = Node("div", (value, parser.expression()))
@@ -317,7 +317,7 @@ def _compound(items: list[Node], joiners: list[str]) -> Node | None:
     return None
 
 
-class AnswerParser(Parser):
+class FormulaParser(TreeParser):
     """The parser of expressions, with all commands and with sets such as {x | x > 0}."""
 
     commands = COMMANDS

@@ -82,7 +82,7 @@ def same_set(gold: Node, answer: Node) -> bool | None:
     for _ in range(draws):
         point = {name: _parameter(name, chance, mp) for name in names}
         try:
-            sets = _Reader(mp, point).read(gold), _Reader(mp, point).read(answer)
+            sets = _SetReader(mp, point).read(gold), _SetReader(mp, point).read(answer)
         except (UndefinedError, _NoSetError, TooLargeError):
             return None
         if not _agree(sets[0], sets[1], mp):
@@ -129,7 +129,7 @@ def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
     return all(one.has(test) == other.has(test) for test in tests)
 
 
-class _Reader:
+class _SetReader:
     """Turns trees into sets; the letters that are not members have values."""
 
     def __init__(self, mp: Any, point: dict[str, Any]) -> None:

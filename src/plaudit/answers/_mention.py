@@ -153,7 +153,7 @@ def _differ(named: list[set[str]]) -> bool:
     return any(one.isdisjoint(named[0]) for one in named)
 
 
-class _Piece(NamedTuple):
+class _Clause(NamedTuple):
     """What stands between two commas, full stops, "or"s: its words, and those that say something.
 
     names: whether it is nothing but names: "Rome Paris Oslo Bonn Bern Lima"
@@ -166,7 +166,7 @@ class _Piece(NamedTuple):
     prose: bool
 
 
-def _pieces(answer: str) -> list[_Piece]:
+def _pieces(answer: str) -> list[_Clause]:
     parts = [(part, words) for part in _ITEM_END.split(answer) if (words := comparable_words(part))]
     found = [words for _, words in parts]
     count = Counter(word for words in found for word in set(words))
@@ -174,7 +174,7 @@ def _pieces(answer: str) -> list[_Piece]:
     filling = {word for word, times in count.items() if times > 2 and times * 3 > len(found)}
     small_letters = answer == answer.lower()
     return [
-        _Piece(
+        _Clause(
             words,
             tuple(w for w in words if w not in filling),
             _is_row_of_names(part, small_letters),
@@ -199,7 +199,7 @@ def _is_row_of_names(part: str, small_letters: bool) -> bool:
     return not _PROSE & small if small_letters else small <= _SMALL
 
 
-def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
+def _free(pieces: list[_Clause], forms: set["Form"], offered: bool) -> list[bool]:
     """For each word, whether it is outside every list of names to pick from.
 
     Such a list is a row of more than three short pieces, most of which are not golds; if it is
@@ -208,7 +208,7 @@ def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]
     known = {word for form in forms for word in form.words}
     longest = max((len(form.words) for form in forms), default=0)
     free: list[bool] = []
-    run: list[_Piece] = []
+    run: list[_Clause] = []
     total = sum(len(piece.words) for piece in pieces)
     is_prose = any(piece.prose for piece in pieces)
     of_golds = sum(word in known for piece in pieces for word in piece.words)
@@ -233,7 +233,7 @@ def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]
     return free
 
 
-def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
+def _may_be_listed(piece: _Clause, is_list: bool) -> bool:
     """Whether a piece may be an element of a list: it is short, a name, or all is one list."""
     length = len(piece.own)
     if length <= LONGEST_LISTED or (piece.names and length < HEAP):

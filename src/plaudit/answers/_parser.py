@@ -146,13 +146,13 @@ _APPLIED = frozenset("fgh")
 _CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
 
 
-class Parser(TokenStream):
+class TreeParser(TokenStream):
     """Reads one expression out of a list of tokens, from `at` on.
 
     commands: maps the name of a command that is not a function to its reader
     """
 
-    commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
+    commands: ClassVar[Mapping[str, Callable[["TreeParser"], Node]]] = {}
 
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
@@ -475,7 +475,7 @@ _LOGARITHMS = frozenset([r"\ln", r"\log", r"\lg"])
 _INVERSES = {name: "arc" + name for name in "sin cos tan cot sec csc sinh cosh tanh".split()}
 
 
-def read_call(parser: "Parser", name: str) -> Node:
+def read_call(parser: "TreeParser", name: str) -> Node:
     """The function of this name, applied to what follows."""
     function = CANONICAL.get(name, name[1:])
     base: Node | None = None
@@ -497,7 +497,7 @@ def read_call(parser: "Parser", name: str) -> Node:
     return _raised_call(call, exponent)
 
 
-def _arguments(parser: "Parser", name: str) -> list[Node]:
+def _arguments(parser: "TreeParser", name: str) -> list[Node]:
     if parser.peek().text == "(" or (parser.peek().text in ("[", r"\{") and name in _MULTI):
         opening = parser.next().text
         bars, parser.bars = parser.bars, 0
@@ -513,7 +513,7 @@ def _arguments(parser: "Parser", name: str) -> list[Node]:
     return [_bare_argument(parser)]
 
 
-def _bare_argument(parser: "Parser") -> Node:
+def _bare_argument(parser: "TreeParser") -> Node:
     r"""The argument of a function without brackets: \sin 2x, \ln\frac{x}{2}."""
     argument = parser.power(parser.primary())
     while True:
@@ -536,7 +536,7 @@ def _raised_call(call: Node, exponent: Node | None) -> Node:
 # -- Numbers with digits that repeat: 0.1\overline{6}
 
 
-def read_number(parser: "Parser", token: Token) -> Node:
+def read_number(parser: "TreeParser", token: Token) -> Node:
     r"""A number, also one whose last digits repeat: 0.1\overline{6}."""
     if parser.peek().text in (r"\overline", r"\bar", r"\dot") and (
         "." in token.text or parser.tokens[parser.at - 1].end < len(token.text)
@@ -548,7 +548,7 @@ def read_number(parser: "Parser", token: Token) -> Node:
     return leaf(token)
 
 
-def _with_repeating(parser: "Parser", token: Token) -> Node:
+def _with_repeating(parser: "TreeParser", token: Token) -> Node:
     digits = ""
     while parser.accept(r"\overline", r"\bar", r"\dot"):
         grouped = parser.accept("{")
