@@ -19,7 +19,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from plaudit.answers._overlap import normal_text
+from plaudit.answers._mention import normal_text
 from plaudit.judge import Pair, Status, judge
 from plaudit.recipes import load
 from plaudit.rewards import canoe, trl, vlm_r1

@@ -21,9 +21,3 @@ def test_every_module_is_in_the_list():
     listed = set(re.findall(r"^  (\w+)(?:\.py|/) ", PAGE, re.MULTILINE))
     names = {path.stem for path in (ROOT / "src" / "plaudit").iterdir()}
     assert names - listed <= {"__init__", "__main__", "__pycache__", "presets", "py"}
-
-
-def test_no_file_is_longer_than_a_reader_takes_in():
-    sizes = {path: len(path.read_text("utf-8").splitlines()) for path in ROOT.glob("src/**/*.py")}
-    assert len(sizes) > 200
-    assert {path for path, lines in sizes.items() if lines > 400} == set()

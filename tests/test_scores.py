@@ -184,8 +184,10 @@ def test_a_text_reward_that_gives_no_score():
 # --- from verdicts to scores ----------------------------------------------------------------------
 
 
-def test_every_status_of_the_judge_has_its_place_in_the_order():
-    assert {*map(str, Status)} - {"equal", "different"} == set(TOLD)
+def test_every_status_has_its_position_in_the_order():
+    of_answers = {Status.SEVERAL, Status.RETRACTED, Status.UNSOLVED, Status.UNDECIDED}
+    assert {*Status} - {Status.EQUAL, Status.DIFFERENT} == {*STATUSES} - {"scored"}
+    assert {*STATUSES} - {"scored"} - of_answers == {*TOLD}
     assert set(STOPPED) < set(TROUBLE) < set(TOLD) < set(STATUSES)
 
 

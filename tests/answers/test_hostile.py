@@ -10,7 +10,8 @@ from formulas import formula
 
 import plaudit
 from examples import examples
-from plaudit.answers import Outcome, Rules, judge_answer
+from plaudit.answers import Rules, judge_answer
+from plaudit.judge import Status
 from plaudit.rewards.answers import answer_reward
 
 LONG = 3000
@@ -66,7 +67,7 @@ def check_bomb(bomb: str, golds: list[str]) -> None:
             for text in (f"<answer>{answer}</answer>", f"The answer is {answer}"):
                 verdict = judge_answer(text, [other])
                 assert not verdict.right
-                assert verdict.outcome is not Outcome.ERROR, verdict.why
+                assert verdict.status is not Status.ERROR, verdict.why
 
 
 @pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb[:20])
@@ -93,7 +94,7 @@ def test_a_bomb_does_not_go_off_beside_any_gold(bomb: str) -> None:
 )
 def test_what_would_take_minutes_is_a_limit(bomb: str, gold: str) -> None:
     verdict = judge_answer(f"<answer>{bomb}</answer>", [gold])
-    assert verdict.outcome is Outcome.LIMIT, verdict.why
+    assert verdict.status is Status.LIMIT, verdict.why
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_a_function_of_a_huge_number_is_not_computed(text: str) -> None:
 def _seconds(text: str, gold: str) -> float:
     start = time.thread_time()
     verdict = judge_answer(text, [gold])
-    assert verdict.outcome is not Outcome.ERROR, (text, gold, verdict.why)
+    assert verdict.status is not Status.ERROR, (text, gold, verdict.why)
     return time.thread_time() - start
 
 
@@ -162,7 +163,7 @@ def test_an_option_may_be_an_equation(option: str) -> None:
     rules = Rules(kind="choice", choices=(option, "another"))
     for text in (option, "another", "x = 7", "B"):
         verdict = judge_answer(f"<answer>{text}</answer>", ["A"], rules)
-        assert verdict.outcome is not Outcome.ERROR, verdict.why
+        assert verdict.status is not Status.ERROR, verdict.why
         assert verdict.right is (text == option)
 
 
@@ -172,7 +173,7 @@ def test_an_error_of_plaudit_is_no_zero(
     def fail(*_: object) -> None:
         raise MemoryError("no memory")
 
-    monkeypatch.setattr("plaudit.answers._judging.compare", fail)
+    monkeypatch.setattr("plaudit.answers._judge_answer.compare", fail)
     with caplog.at_level(logging.ERROR, "plaudit"):
         assert answer_reward([r"\boxed{17}", r"\boxed{18}"], ["19", "20"]) == [None, None]
     score = plaudit.explain(answer_reward, r"\boxed{21}", "22")

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from plaudit.answers import Outcome, mentioned
+from plaudit.answers import mentioned
+from plaudit.judge import Status
 
 
 @pytest.mark.parametrize(
@@ -57,7 +58,7 @@ def test_a_gold_is_named(answer: str, gold: str) -> None:
     ],
 )
 def test_another_name_is_not_the_gold(answer: str, gold: str) -> None:
-    assert mentioned(answer, [gold]).outcome is Outcome.DIFFERENT
+    assert mentioned(answer, [gold]).status is Status.DIFFERENT
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,7 @@ def test_another_name_is_not_the_gold(answer: str, gold: str) -> None:
     ],
 )
 def test_who_lists_many_names_is_not_paid(answer: str) -> None:
-    assert mentioned(answer, ["Paris"]).outcome is Outcome.SEVERAL
+    assert mentioned(answer, ["Paris"]).status is Status.SEVERAL
 
 
 def test_a_list_of_golds_is_right() -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 from pairs import TABLES, pairs
-from said import SAID
+from pairs_with_columns import PAIRS_WITH_COLUMNS
 
-from plaudit.answers import Outcome, Rules, judge_answer
+from plaudit.answers import Rules, judge_answer
+from plaudit.judge import Status
 
 CASES = [(name, *pair) for name, table in TABLES.items() for pair in pairs(table)]
 
@@ -19,7 +20,7 @@ def test_an_answer_is_judged_by_the_rules(rule: str, gold: str, answer: str, rig
 
 
 @pytest.mark.parametrize(
-    ("gold", "answer", "outcome"),
+    ("gold", "answer", "status"),
     [
         ("4", "2+2", "unsolved"),
         ("6", r"\gcd(12,18)", "unsolved"),
@@ -31,9 +32,9 @@ def test_an_answer_is_judged_by_the_rules(rule: str, gold: str, answer: str, rig
         ("the sum of the first three odd numbers", "nine, of course", "undecided"),
     ],
 )
-def test_what_is_not_right_has_a_status_of_its_own(gold: str, answer: str, outcome: str) -> None:
+def test_what_is_not_right_has_a_status_of_its_own(gold: str, answer: str, status: str) -> None:
     verdict = judge_answer(f"\\boxed{{{answer}}}", [gold])
-    assert verdict.outcome == outcome
+    assert verdict.status == status
     assert verdict.why.endswith(".")
 
 
@@ -43,8 +44,8 @@ def test_a_gold_may_be_one_of_several() -> None:
 
 
 def test_without_a_gold_there_is_nothing_to_compare() -> None:
-    assert judge_answer(r"\boxed{9}", []).outcome is Outcome.BAD_GOLD
-    assert judge_answer(r"\boxed{9}", [" "]).outcome is Outcome.BAD_GOLD
+    assert judge_answer(r"\boxed{9}", []).status is Status.BAD_GOLD
+    assert judge_answer(r"\boxed{9}", [" "]).status is Status.BAD_GOLD
 
 
 @pytest.mark.parametrize(
@@ -107,7 +108,9 @@ def test_an_option_is_picked_by_its_letter_or_its_text(answer: str, right: bool)
     assert verdict.right is right, verdict.why
 
 
-@pytest.mark.parametrize(("gold", "answer", "right", "kind", "choices", "question"), SAID)
+@pytest.mark.parametrize(
+    ("gold", "answer", "right", "kind", "choices", "question"), PAIRS_WITH_COLUMNS
+)
 def test_what_the_dataset_says_counts(
     gold: str, answer: str, right: bool, kind: str | None, choices: tuple[str, ...], question: str
 ) -> None:

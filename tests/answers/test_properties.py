@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pairs import TABLES, pairs
 
-from plaudit.answers import Outcome, judge_answer
+from plaudit.answers import judge_answer
+from plaudit.judge import Status
 
 numbers = st.fractions(min_value=-(10**6), max_value=10**6, max_denominator=10**4)
 whole = st.integers(-(10**9), 10**9)
@@ -87,8 +88,8 @@ def test_matrices_are_compared_entry_by_entry(rows: list[list[int]]) -> None:
 @settings(max_examples=300)
 def test_any_text_gets_a_verdict(answer: str, gold: str) -> None:
     verdict = judge_answer(f"\\boxed{{{answer}}}", [gold])
-    assert verdict.outcome is not Outcome.ERROR, verdict.why
-    assert judge_answer(answer, [gold]).outcome is not Outcome.ERROR
+    assert verdict.status is not Status.ERROR, verdict.why
+    assert judge_answer(answer, [gold]).status is not Status.ERROR
 
 
 pieces = st.sampled_from(
@@ -102,7 +103,7 @@ pieces = st.sampled_from(
 @settings(max_examples=600, deadline=None)
 def test_any_formula_gets_a_verdict(answer: list[str], gold: list[str]) -> None:
     verdict = judge_answer(f"<answer>{' '.join(answer)}</answer>", [" ".join(gold)])
-    assert verdict.outcome is not Outcome.ERROR, verdict.why
+    assert verdict.status is not Status.ERROR, verdict.why
 
 
 def test_golds_equal_themselves(shared: Path) -> None:
@@ -115,8 +116,8 @@ def test_golds_equal_themselves(shared: Path) -> None:
     wrong = [
         gold
         for gold in sorted(golds)
-        if (verdict := judge_answer(f"<answer>{gold}</answer>", [gold])).outcome
-        not in (Outcome.EQUAL, Outcome.BAD_GOLD)
+        if (verdict := judge_answer(f"<answer>{gold}</answer>", [gold])).status
+        not in (Status.EQUAL, Status.BAD_GOLD)
         and "cases" not in verdict.gold
     ]
     assert not wrong
@@ -129,7 +130,7 @@ SYMMETRIC = ("NUMBERS", "ROUNDING", "INTERVALS", "MATRICES", "BASES")
 def test_what_is_right_one_way_is_right_the_other(rule: str) -> None:
     for gold, answer, right in pairs(TABLES[rule]):
         back = judge_answer(f"\\boxed{{{gold}}}", [answer])
-        if right and back.outcome is not Outcome.UNSOLVED and "=" not in answer:
+        if right and back.status is not Status.UNSOLVED and "=" not in answer:
             assert back.right, (gold, answer, back.why)
 
 

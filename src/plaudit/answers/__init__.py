@@ -1,4 +1,4 @@
-r"""A completion and its golds in, and out comes a verdict of plaudit's own; of a text, its reading.
+r"""Judge answers by plaudit's own rules, and show how a text is read.
 
     from plaudit.answers import judge_answer, read
 
@@ -6,25 +6,22 @@ r"""A completion and its golds in, and out comes a verdict of plaudit's own; of 
     read("k < -5").kind   # interval
 
 Everything is decided by rules, in this process. A text is read in time linear in its length, and
-what would take long to compute is refused. What no rule can tell is `undecided`; where a computer
-algebra system may know, the verdict says `symbolic`.
+what would take long to compute is refused. A pair that no rule can decide is `undecided`; if a
+computer algebra system may be able to, the verdict is also `symbolic`.
 """
 
-from plaudit.answers._final import Final, final_answer
-from plaudit.answers._judging import judge_answer
-from plaudit.answers._kinds import KINDS, check_kind
-from plaudit.answers._mention import mentioned
-from plaudit.answers._overlap import same_normal_text, shared_tokens
+from plaudit.answers._comparison import KINDS, check_kind
+from plaudit.answers._final_answer import Final, final_answer
+from plaudit.answers._judge_answer import judge_answer
+from plaudit.answers._mention import mentioned, same_normal_text, shared_tokens
 from plaudit.answers._reading import Reading, read
-from plaudit.answers._rules import Found, Outcome, Rules
-from plaudit.answers._verdict import AnswerVerdict
+from plaudit.answers._verdict import AnswerVerdict, Decision, Rules
 
 __all__ = [
     "KINDS",
     "AnswerVerdict",
+    "Decision",
     "Final",
-    "Found",
-    "Outcome",
     "Reading",
     "Rules",
     "check_kind",

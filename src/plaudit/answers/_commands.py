@@ -1,17 +1,29 @@
-"""The commands that are no functions: fractions, roots, brackets, sums, integrals."""
+r"""LaTeX commands that are not functions, and environments.
+
+Fractions, roots, brackets, sums, integrals; `\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}`.
+"""
 
 from collections.abc import Callable
 
-from plaudit.answers._build import leaf
-from plaudit.answers._parser import Parser
-from plaudit.answers._tree import EMPTY, CannotReadError, I, Node, number, renamed, symbol, walk
+from plaudit.answers._parser import TreeParser, leaf
+from plaudit.answers._tokens import Token
+from plaudit.answers._tree import (
+    EMPTY,
+    CannotReadError,
+    Node,
+    number,
+    renamed,
+    symbol,
+    walk,
+    with_letter_i,
+)
 
 
-def _fraction(parser: Parser) -> Node:
+def _fraction(parser: TreeParser) -> Node:
     return Node("div", (parser.argument(), parser.argument()))
 
 
-def _root(parser: Parser) -> Node:
+def _root(parser: TreeParser) -> Node:
     degree = number(2)
     if parser.accept("["):
         degree = parser.expression()
@@ -21,7 +33,7 @@ def _root(parser: Parser) -> Node:
     return Node("root", (parser.argument(), degree))
 
 
-def _plain_root(parser: Parser) -> Node:
+def _plain_root(parser: TreeParser) -> Node:
     """The root sign or `sqrt`: it takes brackets, or one whole number or letter."""
     degree = number(2)
     if parser.accept("["):
@@ -32,15 +44,15 @@ def _plain_root(parser: Parser) -> Node:
     return Node("root", (parser.primary(), degree))
 
 
-def _cube_root(parser: Parser) -> Node:
+def _cube_root(parser: TreeParser) -> Node:
     return Node("root", (parser.primary(), number(3)))
 
 
-def _binomial(parser: Parser) -> Node:
+def _binomial(parser: TreeParser) -> Node:
     return Node("binom", (parser.argument(), parser.argument()))
 
 
-def _binomial_call(parser: Parser) -> Node:
+def _binomial_call(parser: TreeParser) -> Node:
     parser.expect("(")
     numbers = parser.items(")")
     if len(numbers) != 2:
@@ -48,8 +60,8 @@ def _binomial_call(parser: Parser) -> Node:
     return Node("binom", tuple(numbers))
 
 
-def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
+def _named(name: str, closing: str = ")") -> Callable[[TreeParser], Node]:
+    def read(parser: TreeParser) -> Node:
         if closing == ")":
             parser.expect("(")
         inner = parser.expression()
@@ -59,15 +71,15 @@ def _named(name: str, closing: str = ")") -> Callable[[Parser], Node]:
     return read
 
 
-def _angle_brackets(parser: Parser) -> Node:
+def _angle_brackets(parser: TreeParser) -> Node:
     return Node("tuple", tuple(parser.items(r"\rangle")), "<>")
 
 
-def _currency(parser: Parser) -> Node:
+def _currency(parser: TreeParser) -> Node:
     raise CannotReadError("a currency is no operand")
 
 
-def _number_set(parser: Parser) -> Node:
+def _number_set(parser: TreeParser) -> Node:
     braced = parser.accept("{")
     name = parser.next().text
     if not name.isalpha():
@@ -87,8 +99,8 @@ def _number_set(parser: Parser) -> Node:
     return Node("numbers", (), name + sign)
 
 
-def _big(name: str) -> Callable[[Parser], Node]:
-    def read(parser: Parser) -> Node:
+def _big(name: str) -> Callable[[TreeParser], Node]:
+    def read(parser: TreeParser) -> Node:
         lower, upper, variable = EMPTY, EMPTY, ""
         for _ in range(2):
             if parser.accept("_"):
@@ -102,7 +114,7 @@ def _big(name: str) -> Callable[[Parser], Node]:
     return read
 
 
-def _bound(parser: Parser) -> tuple[str, Node]:
+def _bound(parser: TreeParser) -> tuple[str, Node]:
     """The lower limit: of a sum with its letter, k=1; of an integral without."""
     if parser.peek().text != "{":
         return "", parser.argument()
@@ -116,7 +128,7 @@ def _bound(parser: Parser) -> tuple[str, Node]:
     return variable, lower
 
 
-def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
+def _integral(parser: TreeParser, lower: Node, upper: Node) -> Node:
     end = parser.at
     while not (parser.tokens[end : end + 1] == [] or _is_differential(parser, end)):
         end += 1
@@ -134,23 +146,16 @@ def _integral(parser: Parser, lower: Node, upper: Node) -> Node:
 def _bound_by(name: str, letter: str, lower: Node, upper: Node, body: Node) -> Node:
     """The operator with its letter renamed, so that its name makes no difference."""
     own = f"bound {sum(part.op == 'big' for part in walk(body))}"
-    body = renamed(_with_letter_i(body) if letter == "i" else body, {letter: symbol(own)})
+    body = renamed(with_letter_i(body) if letter == "i" else body, {letter: symbol(own)})
     return Node("big", (lower, upper, body), (name, own if letter else ""))
 
 
-def _with_letter_i(node: Node) -> Node:
-    r"""The tree with i as a letter: the index of \\sum_{i=1}^n i."""
-    if node == I:
-        return symbol("i")
-    return node._replace(args=tuple(map(_with_letter_i, node.args))) if node.args else node
-
-
-def _is_differential(parser: Parser, at: int) -> bool:
+def _is_differential(parser: TreeParser, at: int) -> bool:
     following = parser.tokens[at + 1 : at + 2]
     return parser.tokens[at].text == "d" and bool(following) and following[0].kind in ("let", "cmd")
 
 
-COMMANDS: dict[str, Callable[[Parser], Node]] = {
+COMMANDS: dict[str, Callable[[TreeParser], Node]] = {
     r"\frac": _fraction,
     r"\sqrt": _root,
     r"\usqrt": _plain_root,
@@ -171,3 +176,116 @@ COMMANDS: dict[str, Callable[[Parser], Node]] = {
     r"\lim": _big("lim"),
     r"\euro": _currency,
 }
+
+
+# -- Environments
+
+_MATRICES = (
+    "matrix",
+    "array",
+    "bmatrix",
+    "pmatrix",
+    "vmatrix",
+    "Bmatrix",
+    "smallmatrix",
+    "psmallmatrix",
+    "bsmallmatrix",
+    "Vmatrix",
+)
+_MOST_ROWS_OF_DETERMINANT = 3
+MOST_ENTRIES = 400
+
+
+def read_environment(
+    part: list[Token],
+    read: Callable[[list[Token]], Node],
+    read_side: Callable[[list[Token]], Node],
+) -> Node:
+    """The matrix among the tokens, with the number before it; `read` reads an entry."""
+    start = next(index for index, token in enumerate(part) if token.text == r"\begin")
+    name, after = _name(part, start + 1)
+    if name.removesuffix("*") not in _MATRICES:
+        raise CannotReadError(f"an environment {name}")
+    end = next((p for p in range(after, len(part)) if part[p].text == r"\end"), -1)
+    if end < 0:
+        raise CannotReadError("an environment that does not end")
+    if name == "array" and part[after].text == "{":
+        _, after = _name(part[:end], after)  # which columns it has, {cc}
+    matrix = _matrix(part[after:end], read)
+    _, rest = _name(part, end + 1)
+    before = part[:start]
+    barred = name == "vmatrix"
+    if before and before[-1].text in ("(", "[", r"\{", "|") and rest < len(part):
+        barred |= before[-1].text == "|"
+        before, rest = before[:-1], rest + 1
+    if barred:
+        if before or part[rest:]:
+            raise CannotReadError("something beside a determinant")
+        return _determinant([list(row.args) for row in matrix.args])
+    if part[rest:]:
+        return _raised(matrix, part[rest:])
+    if not before:
+        return matrix
+    if before[-1].text in (r"\cdot", r"\times", "*"):
+        before = before[:-1]
+    if len(before) == 1 and before[0].text == "-":
+        return scaled(Node("num", (), -1), matrix)
+    return scaled(read_side(before), matrix)
+
+
+def _name(part: list[Token], at: int) -> tuple[str, int]:
+    """What stands in the braces from `at` on, and where they end."""
+    close = next((p for p in range(at, len(part)) if part[p].text == "}"), -1)
+    if close < 0 or part[at].text != "{":
+        raise CannotReadError("an environment without a name")
+    return "".join(token.text for token in part[at + 1 : close]), close + 1
+
+
+def _raised(matrix: Node, rest: list[Token]) -> Node:
+    if [token.text for token in rest] in (["^", "T"], ["^", "{", "T", "}"], ["^", r"\top"]):
+        columns = zip(*(row.args for row in matrix.args), strict=True)
+        return Node("matrix", tuple(Node("row", tuple(column)) for column in columns))
+    raise CannotReadError("something after a matrix")
+
+
+def _matrix(inside: list[Token], read: Callable[[list[Token]], Node]) -> Node:
+    rows: list[list[list[Token]]] = [[[]]]
+    depth = 0
+    for token in inside:
+        depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+        if depth == 0 and token.text == "\\\\":
+            rows.append([[]])
+        elif depth == 0 and token.text == "&":
+            rows[-1].append([])
+        else:
+            rows[-1][-1].append(token)
+    if rows[-1] == [[]]:
+        rows.pop()
+    if not rows or len({len(row) for row in rows}) > 1 or len(rows) * len(rows[0]) > MOST_ENTRIES:
+        raise CannotReadError("rows of several lengths")
+    return Node("matrix", tuple(Node("row", tuple(read(cell) for cell in row)) for row in rows))
+
+
+def _determinant(rows: list[list[Node]]) -> Node:
+    """The sum that a determinant is, by its first row."""
+    if len(rows) != len(rows[0]) or len(rows) > _MOST_ROWS_OF_DETERMINANT:
+        raise CannotReadError("a determinant that is not square, or large")
+    if len(rows) == 1:
+        return rows[0][0]
+    found: list[Node] = []
+    for column, entry in enumerate(rows[0]):
+        minor = _determinant([row[:column] + row[column + 1 :] for row in rows[1:]])
+        product = Node("mul", (entry, minor))
+        found.append(Node("neg", (product,)) if column % 2 else product)
+    return Node("add", tuple(found))
+
+
+def scaled(factor: Node, matrix: Node) -> Node:
+    """Each entry times a factor."""
+    return Node(
+        "matrix",
+        tuple(
+            Node("row", tuple(Node("mul", (factor, entry)) for entry in row.args))
+            for row in matrix.args
+        ),
+    )

@@ -1,6 +1,7 @@
-"""Equations: the same solutions over their letters.
+r"""Equations and congruences: equal if they have the same solutions.
 
-`2x+4y-3=0` and `y=-x/2+3/4` are the same line.
+`2x+4y-3=0` and `y=-x/2+3/4` are the same line; `n \equiv 3 \pmod 7` is `n \equiv 10 \pmod 7`, and
+the family `n = 7k+3`.
 """
 
 import itertools
@@ -9,26 +10,26 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from plaudit.answers._expressions import identical
-from plaudit.answers._families import constants_of
+from plaudit.answers._expressions import constants_of, identical, same_members
 from plaudit.answers._numbers import DIGITS
-from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._rules import Found, Outcome, different, equal
-from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol
+from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, without_name
+from plaudit.answers._values import UndefinedError, exact, shared_context, value_at
+from plaudit.answers._verdict import Decision, different, equal
+from plaudit.judge import Status
 
 _TRIES = 40
-_COMMON = 6
-_GRID = 25
+_COMMON = 6  # lines with solutions of one equation that must all solve the other
+_GRID = 25  # steps along a line, between which a change of sign is a solution
 _MOST_ON_A_LINE = 3
 _ZERO = 1e-25  # a value that is zero, at 40 digits
 
 
-def same_equation(gold: Node, answer: Node) -> Found:
-    r"""Whether two equations have the same solutions. Both are trees of `rel` with "=" alone.
+def same_equation(gold: Node, answer: Node) -> Decision:
+    r"""Decide whether two equations, trees of `rel` with "=" alone, have the same solutions.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).how
+    >>> same_equation(tree("2x+4y-3=0"), tree(r"y=-\frac12x+\frac34")).decided_by
     'a multiple of it'
     >>> same_equation(tree("y=2x"), tree("y=3x")).equal
     False
@@ -45,7 +46,7 @@ def same_equation(gold: Node, answer: Node) -> Found:
             return equal("a multiple of it")
         return _by_solutions(mine[0], yours[0], names)
     except TooLargeError:
-        return Found(Outcome.LIMIT, "values that are too large")
+        return Decision(Status.LIMIT, "values that are too large")
 
 
 def is_identity(equation: Node) -> bool:
@@ -62,13 +63,13 @@ def is_identity(equation: Node) -> bool:
 
 
 def either_equation(said: Node, branches: list[Node]) -> Node | None:
-    r"""The one equation that holds where any of several does: their product; None for a system.
+    r"""The one equation that holds if any of several does: their product; None for a system.
 
     >>> from plaudit.answers._grammar import read_tree
-    >>> from plaudit.answers._lists import elements_of_equation
+    >>> from plaudit.answers._tree import elements_of_equation
     >>> said = read_tree(r"y = \pm 2x")[0]
     >>> either = either_equation(said, elements_of_equation(said))
-    >>> same_equation(read_tree("y^2=4x^2")[0], either).how
+    >>> same_equation(read_tree("y^2=4x^2")[0], either).decided_by
     'a multiple of it'
     """
     is_either = said.op == "rel" or set(said.val) == {"or"}
@@ -118,8 +119,8 @@ def _is_multiple(one: Node, other: Node, names: list[str]) -> bool:
     return False
 
 
-def _by_solutions(one: Node, other: Node, names: list[str]) -> Found:
-    """Solutions of each that must solve the other."""
+def _by_solutions(one: Node, other: Node, names: list[str]) -> Decision:
+    """Look for solutions of each that do not solve the other."""
     # Of one letter, one line has all the solutions there are.
     wanted = _COMMON if len(names) > 1 else 1
     for left, right in ((one, other), (other, one)):
@@ -138,7 +139,7 @@ def _by_solutions(one: Node, other: Node, names: list[str]) -> Found:
 
 
 def _solutions(equation: Node, names: list[str], chance: random.Random) -> list[dict[str, Any]]:
-    """Solutions on a line through a point by chance, along one of the letters."""
+    """Solutions on a line through a random point, along one of the letters."""
     mp = shared_context(40)
     point = {name: mp.mpf(chance.uniform(-5, 5)) for name in names}
     free = chance.choice(names)
@@ -200,21 +201,66 @@ def _solves(equation: Node, solution: dict[str, Any]) -> bool:
         return False
 
 
-def _same_system(mine: list[Node], yours: list[Node]) -> Found:
+def _same_system(mine: list[Node], yours: list[Node]) -> Decision:
     """Chains such as a line in space: at points on one, the other must hold too."""
     if len(mine) != len(yours):
         return different("the number of their equations")
     used: set[int] = set()
     for one in mine:
-        for place, other in enumerate(yours):
+        for index, other in enumerate(yours):
             names = sorted(letters(one) | letters(other))
             if (
-                place not in used
+                index not in used
                 and letters(one) == letters(other)
                 and _is_multiple(one, other, names)
             ):
-                used.add(place)
+                used.add(index)
                 break
         else:
             return different("one of their equations")
     return equal("multiples of its equations")
+
+
+# -- Congruences
+
+_LETTER = "k"
+
+
+def same_congruence(gold: Node, answer: Node) -> Decision:
+    r"""Decide whether an answer has the same members as a gold that is a congruence.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> tree = lambda text: read_tree(text)[0]
+    >>> same_congruence(tree(r"n \equiv 3 \pmod 7"), tree(r"n \equiv 10 \pmod{7}")).equal
+    True
+    >>> same_congruence(tree(r"n \equiv 3 \pmod 7"), tree("n = 7k+4")).equal
+    False
+    """
+    mine, yours = _residue(gold), _residue(answer)
+    if mine is None:
+        return different("a relation, where the gold is another")
+    residue, modulus = mine
+    if yours is not None:
+        same = modulus == yours[1] and (residue - yours[0]) % modulus == 0
+        return equal("the same residue") if same else different("their residues")
+    value = without_name(answer)
+    names = letters(value)
+    if len(names) != 1 or value.op == "rel":
+        return different("no congruence")
+    family = Node(
+        "add",
+        (Node("num", (), residue), Node("mul", (Node("num", (), modulus), symbol(_LETTER)))),
+    )
+    same_family = same_members([family], [value], frozenset([_LETTER]) | names)
+    return equal("the same numbers") if same_family else different("their numbers")
+
+
+def _residue(node: Node) -> tuple[Fraction, Fraction] | None:
+    """The residue and the modulus of a congruence, or of a remainder such as 3 mod 7."""
+    value = node.args[-1] if node.op == "rel" and node.val == (r"\equiv",) else node
+    if value.op != "mod":
+        return None
+    residue, modulus = (exact(part) for part in value.args)
+    if residue is None or modulus is None or modulus == 0:
+        return None
+    return residue, modulus

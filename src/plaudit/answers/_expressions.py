@@ -1,38 +1,39 @@
-r"""Expressions: equal for all values of their letters where both are defined.
+r"""Expressions: equal for all values of their letters for which both are defined.
 
-`\tan^2 y+1` and `\sec^2 y` are; so are `x^2+C` and `x^2+K`, and `k\pi` and `n\pi` where the letter
-runs over the integers.
+`\tan^2 y+1` and `\sec^2 y` are equal; so are `x^2+C` and `x^2+K`, and `k\pi` and `n\pi` if the
+letter runs over the integers.
 """
 
 import random
+import re
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import cycle, islice, permutations
 from typing import Any
 
-from plaudit.answers._families import same_constants, same_integer_family
 from plaudit.answers._numbers import DIGITS, MORE_DIGITS, vanishes
-from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._polynomials import same_quotient
-from plaudit.answers._rules import SAME, Found, Outcome, different, equal
-from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
+from plaudit.answers._tree import E, Node, TooLargeError, letters, renamed, symbol, walk
+from plaudit.answers._values import UndefinedError, shared_context, spend, value_at
+from plaudit.answers._verdict import SAME, Decision, different, equal
+from plaudit.answers._vocabulary import INTEGER_LETTERS
+from plaudit.judge import Status
 
-POINTS = 8
-_TRIES = 24
+POINTS = 8  # at which two expressions must agree
+_TRIES = 24  # points in each range; at some, a root or a logarithm is not defined
 _RANGES = ((-4.0, 4.0), (0.05, 0.95), (0.2, 6.0))
 
 
-def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozenset()) -> Found:
-    r"""Whether two expressions are identical.
+def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozenset()) -> Decision:
+    r"""Decide whether two expressions are identical.
 
     integers: the letters that are said to run over the integers
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
-    >>> same_expression(tree(r"\tan^2 y+1"), tree(r"\sec^2 y")).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> same_expression(tree("x"), tree("y")).outcome
-    <Outcome.DIFFERENT: 'different'>
+    >>> same_expression(tree(r"\tan^2 y+1"), tree(r"\sec^2 y")).status
+    <Status.EQUAL: 'equal'>
+    >>> same_expression(tree("x"), tree("y")).status
+    <Status.DIFFERENT: 'different'>
     """
     if gold == answer:
         return SAME
@@ -43,12 +44,12 @@ def same_expression(gold: Node, answer: Node, integers: frozenset[str] = frozens
     if constants is not None:
         return equal("the same family") if constants else different("their families")
     found = identical(gold, answer)
-    if found.outcome is Outcome.DIFFERENT and integers:
+    if found.status is Status.DIFFERENT and integers:
         return _with_letters_renamed(gold, answer, integers) or found
     return found
 
 
-def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) -> Found | None:
+def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) -> Decision | None:
     mine, yours = letters(gold) - letters(answer), letters(answer) - letters(gold)
     if len(mine) != len(yours) or not mine or len(mine) > 3 or not mine <= integers:
         return None
@@ -59,19 +60,19 @@ def _with_letters_renamed(gold: Node, answer: Node, integers: frozenset[str]) ->
     return None
 
 
-def identical(gold: Node, answer: Node) -> Found:
-    """Whether two trees have equal values at every point where both are defined."""
+def identical(gold: Node, answer: Node) -> Decision:
+    """Decide whether two trees have equal values at every point where both are defined."""
     same = same_quotient(gold, answer)
     if same is not None:
-        how = "their normal forms as quotients of polynomials"
-        return equal(how) if same else different(how)
+        decided_by = "their normal forms as quotients of polynomials"
+        return equal(decided_by) if same else different(decided_by)
     try:
         return _by_values(gold, answer, sorted(letters(gold) | letters(answer)))
     except TooLargeError:
-        return Found(Outcome.LIMIT, "values that are too large")
+        return Decision(Status.LIMIT, "values that are too large")
 
 
-def _by_values(gold: Node, answer: Node, names: list[str]) -> Found:
+def _by_values(gold: Node, answer: Node, names: list[str]) -> Decision:
     for whole, complex_too in ((False, False), (True, False), (False, True)):
         agreed = 0
         for point in islice(_points(names, whole), 3 * _TRIES):
@@ -81,13 +82,13 @@ def _by_values(gold: Node, answer: Node, names: list[str]) -> Found:
             agreed += same is True
             if agreed >= POINTS:
                 return equal(f"values at {POINTS} points to {DIGITS // 2} digits")
-    return Found(Outcome.UNDECIDED, "no point where both are defined")
+    return Decision(Status.UNDECIDED, "no point where both are defined")
 
 
 def _same_at(
     gold: Node, answer: Node, point: dict[str, Fraction], complex_too: bool
 ) -> bool | None:
-    """Whether both are equal at a point; None where one is undefined there."""
+    """Whether both are equal at a point; None if one is undefined there."""
 
     def difference(digits: int) -> Any:
         mp = shared_context(digits)
@@ -128,3 +129,322 @@ def _points(names: list[str], whole: bool) -> Iterator[dict[str, Fraction]]:
         if tuple(point) not in seen:
             seen.add(tuple(point))
             yield dict(zip(names, point, strict=True))
+
+
+# -- Quotients of polynomials
+
+Product = tuple[tuple[str, int], ...]
+Polynomial = dict[Product, Fraction]
+# A larger polynomial is compared by its values.
+MOST_TERMS = 300
+HIGHEST = 24  # exponent
+MOST_BITS = 2000  # of a coefficient
+
+
+class _NoPolynomialError(Exception):
+    """The tree is not a quotient of polynomials, or it is a large one."""
+
+
+def same_quotient(one: Node, other: Node) -> bool | None:
+    r"""Whether two trees are the same quotient of polynomials; None if one is not a quotient.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> tree = lambda text: read_tree(text)[0]
+    >>> same_quotient(tree("(x+1)^2"), tree("x^2+2x+1")), same_quotient(tree("x"), tree("y"))
+    (True, False)
+    >>> same_quotient(tree(r"\sin x"), tree("x")) is None
+    True
+    """
+    try:
+        (top, bottom), (other_top, other_bottom) = _quotient(one), _quotient(other)
+        return _times(top, other_bottom) == _times(other_top, bottom)
+    except _NoPolynomialError:
+        return None
+
+
+def _quotient(node: Node) -> tuple[Polynomial, Polynomial]:
+    one: Polynomial = {(): Fraction(1)}
+    match node.op:
+        case "num":
+            return _constant(node.val), one
+        case "dec":
+            return _constant(node.val.value), one
+        case "sym":
+            return {((node.val, 1),): Fraction(1)}, one
+        case "group":
+            return _quotient(node.args[0])
+        case "neg":
+            top, bottom = _quotient(node.args[0])
+            return {product: -value for product, value in top.items()}, bottom
+        case "add":
+            total = _quotient(node.args[0])
+            for part in node.args[1:]:
+                total = _sum(total, _quotient(part))
+            return total
+        case "mul":
+            total = _quotient(node.args[0])
+            for part in node.args[1:]:
+                top, bottom = _quotient(part)
+                total = _times(total[0], top), _times(total[1], bottom)
+            return total
+        case "div":
+            (top, bottom), (under, over) = map(_quotient, node.args)
+            if not under:
+                raise _NoPolynomialError
+            return _times(top, over), _times(bottom, under)
+        case "pow":
+            return _power(node)
+    raise _NoPolynomialError
+
+
+def _constant(value: Fraction) -> Polynomial:
+    if value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
+        raise _NoPolynomialError
+    return {(): value} if value else {}
+
+
+def _power(node: Node) -> tuple[Polynomial, Polynomial]:
+    base, exponent = node.args
+    while exponent.op == "group":
+        exponent = exponent.args[0]
+    if exponent.op != "num" or exponent.val.denominator != 1 or abs(exponent.val) > HIGHEST:
+        raise _NoPolynomialError
+    top, bottom = _quotient(base)
+    if exponent.val < 0:
+        if not top:
+            raise _NoPolynomialError
+        top, bottom = bottom, top
+    result: tuple[Polynomial, Polynomial] = {(): Fraction(1)}, {(): Fraction(1)}
+    for _ in range(abs(int(exponent.val))):
+        result = _times(result[0], top), _times(result[1], bottom)
+    return result
+
+
+def _sum(
+    one: tuple[Polynomial, Polynomial], other: tuple[Polynomial, Polynomial]
+) -> tuple[Polynomial, Polynomial]:
+    total = _times(one[0], other[1])
+    for product, value in _times(other[0], one[1]).items():
+        total[product] = total.get(product, Fraction(0)) + value
+    return {p: value for p, value in total.items() if value}, _times(one[1], other[1])
+
+
+def _times(one: Polynomial, other: Polynomial) -> Polynomial:
+    if len(one) * len(other) > 10 * MOST_TERMS:
+        raise _NoPolynomialError
+    spend(5 * len(one) * len(other))
+    total: Polynomial = {}
+    for left, value in one.items():
+        for right, factor in other.items():
+            powers = dict(left)
+            for name, power in right:
+                powers[name] = powers.get(name, 0) + power
+            product = tuple(sorted(powers.items()))
+            total[product] = _bounded(total.get(product, Fraction(0)) + value * factor)
+    if len(total) > MOST_TERMS:
+        raise _NoPolynomialError
+    return {product: value for product, value in total.items() if value}
+
+
+def _bounded(value: Fraction) -> Fraction:
+    bits = value.numerator.bit_length() + value.denominator.bit_length()
+    if bits > 10 * MOST_BITS:
+        raise _NoPolynomialError
+    spend(bits**2 >> 19)
+    return value
+
+
+# -- Families: over constants of integration, or over the integers
+
+_CONSTANT = re.compile(r"[CcK](?:_\w)?|[CcKkAB]_\d")
+_VARIABLES = frozenset(["x", "y", "z", "t", "s", "u", "v", "w", "r", "\\theta", "n", "k", "m", "p"])
+_STEPS = 40  # members of a family are computed for integers from -40 to 40
+_DIGITS = 60
+
+
+def constants_of(node: Node) -> list[str]:
+    """The letters of an expression that are constants of integration, by their names."""
+    names = letters(node)
+    found = sorted(name for name in names if _CONSTANT.fullmatch(name))
+    others = names - set(found)
+    if "C" not in names and "K" not in names and not any("_" in name for name in found):
+        found = [name for name in found if name == "c"]
+    return found if found and others <= _VARIABLES else []
+
+
+def same_constants(gold: Node, answer: Node) -> bool | None:
+    """Whether both are the same family in their constants; None if they are not such families.
+
+    Both must be linear in their constants: g0 + C1 g1 + C2 g2. They are the same family if the
+    g and the a span the same space, and g0 - a0 lies in it.
+    """
+    mine = constants_of(gold)
+    if not mine:
+        return None
+    yours = constants_of(answer)
+    if len(yours) < len(mine):
+        # Any letters will do as constants if there are just as many that the gold does not have.
+        strange = sorted(letters(answer) - (letters(gold) - set(mine)) - _VARIABLES)
+        yours = strange if len(strange) == len(mine) else yours
+    if not yours:
+        return False if letters(answer) <= letters(gold) - set(mine) else None
+    if not (letters(gold) - set(mine)):
+        return None
+    try:
+        same = _same_span(gold, mine, answer, yours)
+        if same is None:
+            # Under a logarithm a constant is any positive number: ln C is any number.
+            same = _same_span(_powered(gold, mine), mine, _powered(answer, yours), yours)
+        return same
+    except (UndefinedError, TooLargeError):
+        return None
+
+
+def _powered(node: Node, constants: list[str]) -> Node:
+    """The tree with e^C instead of each constant C that a logarithm is taken of."""
+    logarithms = [part for part in walk(node) if part.op == "call" and part.val in ("ln", "log")]
+    inside = frozenset().union(*(letters(part) for part in logarithms))
+    powers = {name: Node("pow", (E, symbol(name))) for name in constants if name in inside}
+    return renamed(node, powers)
+
+
+def _same_span(gold: Node, mine: list[str], answer: Node, yours: list[str]) -> bool | None:
+    mp = shared_context(_DIGITS)
+    names = sorted((letters(gold) - set(mine)) | (letters(answer) - set(yours)))
+    gold_rows, answer_rows = [], []
+    chance = random.Random("".join(names))
+    for _ in range(60):
+        point = {name: mp.mpf(chance.uniform(0.1, 3.0)) for name in names}
+        try:
+            rows = _linear(gold, mine, point, mp), _linear(answer, yours, point, mp)
+        except UndefinedError:
+            continue
+        if rows[0] is None or rows[1] is None:
+            return None
+        gold_rows.append(rows[0])
+        answer_rows.append(rows[1])
+        if len(gold_rows) >= len(mine) + len(yours) + 6:
+            break
+    else:
+        return None
+    return _spans_agree(gold_rows, answer_rows, mp)
+
+
+def _spans_agree(gold_rows: list[list[Any]], answer_rows: list[list[Any]], mp: Any) -> bool:
+    ours = [row[1:] for row in gold_rows]
+    theirs = [row[1:] for row in answer_rows]
+    both = [left + right for left, right in zip(ours, theirs, strict=True)]
+    apart = [
+        [*left[1:], left[0] - right[0]] for left, right in zip(gold_rows, answer_rows, strict=True)
+    ]
+    rank = _rank(ours, mp)
+    return rank == _rank(theirs, mp) == _rank(both, mp) == _rank(apart, mp)
+
+
+def _linear(node: Node, constants: list[str], point: dict[str, Any], mp: Any) -> list[Any] | None:
+    """The value without constants, and what each constant is multiplied by; None if not linear."""
+    zero = dict.fromkeys(constants, mp.mpf(0))
+
+    def at(**values: Any) -> Any:
+        return value_at(node, mp, {**point, **zero, **values})
+
+    start = at()
+    slopes = []
+    for name in constants:
+        slope = at(**{name: mp.mpf(1)}) - start
+        if abs(at(**{name: mp.mpf(-3)}) - start + 3 * slope) > mp.mpf(10) ** -40 * (1 + abs(slope)):
+            return None
+        slopes.append(slope)
+    ones = at(**dict.fromkeys(constants, mp.mpf(1)))
+    if abs(ones - start - sum(slopes)) > mp.mpf(10) ** -40 * (1 + abs(ones)):
+        return None
+    return [start, *slopes]
+
+
+def _rank(rows: list[list[Any]], mp: Any) -> int:
+    """The rank of a matrix, by elimination; what is smaller than 40 digits is zero."""
+    rows = [list(row) for row in rows]
+    scale = max((abs(value) for row in rows for value in row), default=0)
+    rank = 0
+    spend(3 * len(rows) * len(rows[0]) ** 2)
+    for column in range(len(rows[0])):
+        pivot = max(range(rank, len(rows)), key=lambda r: abs(rows[r][column]), default=None)
+        if pivot is None or abs(rows[pivot][column]) <= scale * mp.mpf(10) ** -40:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        for row in rows[rank + 1 :]:
+            factor = row[column] / rows[rank][column]
+            for index in range(column, len(row)):
+                row[index] -= factor * rows[rank][index]
+        rank += 1
+        if rank == len(rows):
+            break
+    return rank
+
+
+def integer_letter(nodes: list[Node], said: frozenset[str]) -> str | None:
+    r"""The one letter that runs over all integers: the text says so, or it is the k of k\pi."""
+    names = frozenset().union(*(letters(node) for node in nodes))
+    if len(names) != 1:
+        return None
+    (name,) = names
+    if name in said:
+        return name
+    periodic = any(
+        (part.op == "const" and part.val == "pi") or part.op == "deg"
+        for n in nodes
+        for part in walk(n)
+    )
+    return name if periodic and name in INTEGER_LETTERS else None
+
+
+def same_integer_family(gold: Node, answer: Node, said: frozenset[str]) -> bool | None:
+    """Whether two families of values have the same members; None if they are not families."""
+    return same_members([gold], [answer], said)
+
+
+def same_members(gold: list[Node], answer: list[Node], said: frozenset[str]) -> bool | None:
+    """As `same_integer_family`, for several families together."""
+    mine, yours = integer_letter(gold, said), integer_letter(answer, said)
+    if mine is not None and yours is None and said:
+        yours = integer_letter(answer, frozenset().union(*(letters(n) for n in answer)))
+    if mine is None or yours is None:
+        return None
+    mp = shared_context(_DIGITS)
+    try:
+        ours = _members(gold, mine, mp)
+        theirs = _members(answer, yours, mp)
+    except (UndefinedError, TooLargeError, TypeError):
+        return None
+    if not ours or not theirs:
+        return None
+    reach = min(ours[1], theirs[1], mp.mpf(10) ** 30)  # 30 digits are left behind the point
+    return _inside(ours[0], theirs[0], reach, mp) and _inside(theirs[0], ours[0], reach, mp)
+
+
+def _members(nodes: list[Node], letter: str, mp: Any) -> tuple[list[Any], Any] | None:
+    """The members for integers around 0, and how far from 0 none is missing."""
+    values: list[Any] = []
+    reach = mp.inf
+    for node in nodes:
+        if letter not in letters(node):
+            values.append(value_at(node, mp, {}))  # one value beside the family
+            continue
+        own = [value_at(node, mp, {letter: mp.mpf(k)}) for k in range(-_STEPS, _STEPS + 1)]
+        if any(isinstance(value, mp.mpc) for value in own) or (
+            abs(own[0]) < 1 and own[0] == own[-1]
+        ):
+            return None
+        reach = min(reach, abs(own[0]), abs(own[1]), abs(own[-1]), abs(own[-2]))
+        values += own
+    return values, reach
+
+
+def _inside(values: list[Any], others: list[Any], reach: Any, mp: Any) -> bool:
+    small = mp.mpf(10) ** -40
+    known = {int(mp.nint(value * 10**20)) for value in others if abs(value) <= reach}
+    return all(
+        any(int(mp.nint(value * 10**20)) + step in known for step in (-1, 0, 1))
+        for value in values
+        if abs(value) < reach - small
+    )

@@ -1,23 +1,37 @@
-r"""Tokens to the tree of a whole answer: lists, relations, sets, intervals, ratios, quantities.
+r"""Text to the tree of a whole answer: lists, relations, sets, ratios, quantities, conditions.
 
 `x = 1 \text{ or } x = 2` is a list of two relations; `5\text{ m}` a quantity; `(1,2]` a tuple in
-brackets, which a comparer may take as an interval.
+brackets, which a comparer may take as an interval; `k\pi, k \in \mathbb{Z}` a value with a
+condition.
 """
 
-from plaudit.answers._bases import read_base
-from plaudit.answers._commands import COMMANDS
-from plaudit.answers._conditions import Given, limits, without_condition
-from plaudit.answers._matrices import read_environment
-from plaudit.answers._named import without_name
-from plaudit.answers._names import is_name_of_value
-from plaudit.answers._parser import Parser
-from plaudit.answers._said import REALS, left_out_of_reals, said_in_words
-from plaudit.answers._split import CLOSING, OPENING, split, with_round_brackets, without_dollars
-from plaudit.answers._tokens import Token, tokens
-from plaudit.answers._tree import CannotReadError, Node, check_depth, letters, number, symbol
-from plaudit.answers._units import read_unit, temperature_scale, unit_in_letters
+import re
+
+from plaudit.answers._commands import COMMANDS, read_environment
+from plaudit.answers._numbers import REALS, excluded_from_reals, formula_in_words
+from plaudit.answers._parser import TreeParser
+from plaudit.answers._quantities import read_unit, temperature_scale, unit_in_letters
+from plaudit.answers._tokens import (
+    CLOSING,
+    OPENING,
+    Token,
+    split,
+    tokens,
+    with_round_brackets,
+    without_dollars,
+)
+from plaudit.answers._tree import (
+    CannotReadError,
+    Conditions,
+    Node,
+    check_depth,
+    letters,
+    number,
+    symbol,
+    without_name,
+)
 from plaudit.answers._values import exact
-from plaudit.answers._vocabulary import DENYING, SCALES
+from plaudit.answers._vocabulary import DENYING, NUMBER_WORDS, SCALES
 
 INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 RELATIONS = INEQUALITIES | frozenset(
@@ -36,8 +50,8 @@ _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
 
 
-def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
-    r"""The tree of an answer in plain LaTeX, and what stands beside it, such as its conditions.
+def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]:
+    r"""The tree of an answer in plain LaTeX, and its conditions.
 
     decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
 
@@ -46,14 +60,14 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
     >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
     frozenset({'k'})
     """
-    known = said_in_words(text)
+    known = formula_in_words(text)
     if known is not None:
-        return known, Given()
-    left_out = left_out_of_reals(text)
-    if left_out:
-        taken, given = read_tree(left_out)
+        return known, Conditions()
+    excluded = excluded_from_reals(text)
+    if excluded:
+        taken, conditions = read_tree(excluded)
         members = taken.args if taken.op == "list" else (taken,)
-        return Node("setminus", (REALS, Node("set", tuple(map(without_name, members))))), given
+        return Node("setminus", (REALS, Node("set", tuple(map(without_name, members))))), conditions
     found = with_round_brackets(
         [t for t in tokens(text, decimal_comma) if t.text not in ("&&", '"')]
     )
@@ -77,17 +91,17 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Given]:
             between.append(joiner)
     if not items:
         raise CannotReadError("nothing")
-    given = Given(frozenset(integers), tuple(limiting))
+    conditions = Conditions(frozenset(integers), tuple(limiting))
     tree = items[0]
     if len(items) > 1:
         tree = _compound(items, between[1:]) or Node("list", tuple(items), tuple(between[1:]))
     check_depth(tree)
-    return tree, given
+    return tree, conditions
 
 
 def _with_rounding(found: list[Token]) -> list[Token]:
     """A value with its rounding in brackets behind it, `\\pi (about 3.14)`, as a chain."""
-    opening = max((place for place, token in enumerate(found) if token.text == "("), default=0)
+    opening = max((index for index, token in enumerate(found) if token.text == "("), default=0)
     about = found[opening + 1 : opening + 2]
     if not opening or found[-1].text != ")" or not about:
         return found
@@ -217,19 +231,19 @@ def _quantity(part: list[Token]) -> Node:
 
 
 def _until_number(rest: list[Token]) -> tuple[list[Token], list[Token]]:
-    for place, token in enumerate(rest):
+    for index, token in enumerate(rest):
         if (
             token.kind == "num"
-            and place
-            and rest[place - 1].text not in ("^", "{", "-", "base", "/")
+            and index
+            and rest[index - 1].text not in ("^", "{", "-", "base", "/")
         ):
-            return rest[:place], rest[place:]
+            return rest[:index], rest[index:]
     return rest, []
 
 
 def _leading(part: list[Token]) -> tuple[Node, list[Token]]:
     """The expression at the start of the tokens, and what follows it."""
-    parser = AnswerParser(list(part))
+    parser = FormulaParser(list(part))
     value = parser.expression()
     if parser.accept(r"\over"):
         value = Node("div", (value, parser.expression()))
@@ -303,27 +317,27 @@ def _compound(items: list[Node], joiners: list[str]) -> Node | None:
     return None
 
 
-class AnswerParser(Parser):
-    """The grammar of expressions, with sets that are described inside."""
+class FormulaParser(TreeParser):
+    """The parser of expressions, with all commands and with sets such as {x | x > 0}."""
 
     commands = COMMANDS
 
     def _bracket(self, sign: str) -> Node:
         if sign == r"\{":
-            described = self._described()
+            described = self._set_builder()
             if described is not None:
                 return described
         return super()._bracket(sign)
 
     def inner(self) -> Node:
-        r"""An element between brackets: also one that is named or a relation."""
+        r"""An element between brackets; a relation is refused."""
         value = self.expression()
         if self.peek().text in ("=", "<", ">", r"\le", r"\ge", r"\ne"):
             raise CannotReadError("a relation inside brackets")
         return value
 
-    def _described(self) -> Node | None:
-        r"""{x | condition}; None where the set is a list."""
+    def _set_builder(self) -> Node | None:
+        r"""{x | condition}; None if the set is a list."""
         depth, bar, end = 1, -1, self.at
         for end in range(self.at, len(self.tokens)):
             text = self.tokens[end].text
@@ -339,3 +353,182 @@ class AnswerParser(Parser):
         self.at = end + 1
         parts = [_item(what), read_tokens([t for t in condition if t.text != "$"])]
         return Node("builder", tuple(parts))
+
+
+# -- Conditions: k \in \mathbb{Z}, "where n is an integer", "for all x"
+
+_CONDITION_WORDS = frozenset(["where", "for", "with", "such", "given", "over", "measured"])
+_FREE_WORDS = frozenset(
+    "where for with such given over measured all any every each is are an a the that be some and"
+    " arbitrary integer integers real number numbers constant constants value values".split()
+)
+_EVERY = ("all", "any", "every", "each")
+_CASE_WORDS = frozenset("if when unless otherwise even odd depending except not".split())
+
+
+def without_condition(
+    part: list[Token], after_others: bool, said: bool
+) -> tuple[list[Token], frozenset[str] | None]:
+    """An element without the condition behind it, and the integers that the condition names."""
+    if after_others and (whole := integer_letters(part, said)) is not None:
+        return [], whole
+    depth = 0
+    for index, token in enumerate(part):
+        depth += (token.text in OPENING) - (token.text in CLOSING)
+        if depth == 0 and token.kind == "word" and token.text.lower() in _CONDITION_WORDS:
+            rest = part[index + 1 :]
+            if any(t.kind == "word" and t.text.lower() in _CASE_WORDS for t in rest):
+                raise CannotReadError("cases")
+            if not index and not after_others:
+                raise CannotReadError("a condition alone")
+            kept = part[:index]
+            while kept and kept[-1].text == "(":
+                kept = kept[:-1]
+            return kept, integer_letters(rest, said) or frozenset()
+    if len(part) > 4 and part[-1].text == ")":
+        start = max((index for index, t in enumerate(part) if t.text == "("), default=0)
+        integers = integer_letters(part[start + 1 : -1], said)
+        if start and integers is not None:
+            return part[:start], integers
+    return part, None
+
+
+def limits(condition: list[Token]) -> list[str]:
+    """The words and numbers of a condition that limit the answer."""
+    found: list[str] = []
+    quantified = [t.text.lower() for t in condition[:2]] in (["for", word] for word in _EVERY)
+    if quantified:
+        return found  # "for all x" is not a limit
+    for token in condition:
+        if token.text == r"\in":
+            break  # the set of numbers that a letter is from
+        if token.kind in ("word", "num") and token.text.lower() not in _FREE_WORDS:
+            found.append(token.text.lower())
+    return found
+
+
+def integer_letters(part: list[Token], said: bool) -> frozenset[str] | None:
+    r"""The letters that a condition such as k \in \mathbb{Z} names; None if it is not one.
+
+    A condition that names no integers, such as x > 0, is not one.
+    """
+    texts = [token.text for token in part]
+    if "=" in texts:
+        return None
+    about = frozenset(t.text for t in part if t.kind == "let" and t.text not in "RZNQ")
+    if "integer" in texts or "integers" in texts:
+        return about
+    if r"\in" in texts and about:
+        domain = texts[texts.index(r"\in") + 1 :]
+        if domain[:1] == [r"\mathbb"] and {"Z", "N"} & set(domain[1:3]):
+            return about
+        if domain[:1] in (["Z"], ["N"]) and len(domain) < 4:
+            return about
+        if domain[:1] == [r"\mathbb"] and (said or texts.index(r"\in") > 1):
+            return frozenset()
+    return None
+
+
+# -- Names before a value: f(x) = …, P(A) = …, \angle ABC = …
+
+_FUNCTIONS = frozenset("fghpquv")
+
+
+def is_name_of_value(side: list[Token]) -> bool:
+    r"""Whether it is the name of a value, and not a product: f(x), P(A), y'(x), \angle ABC, AB."""
+    texts = [token.text for token in side]
+    if texts[0] == r"\int" and not {"_", "^"} & set(texts[1:2]):
+        return True  # before an antiderivative
+    if texts[:3] == [r"\frac", "{", "d"] and texts[-1] == "}" and "d" in texts[3:]:
+        return True
+    if texts[:2] == ["m", r"\angle"]:
+        return True
+    if texts[0] in (r"\angle", r"\triangle", r"\overline", r"\measuredangle", r"\Delta"):
+        return True
+    if side[0].kind in ("word",):
+        return True
+    if all(t.kind == "let" and t.text.isupper() for t in side) and 2 <= len(side) <= 4:
+        return True
+    if (
+        texts[0] == "|"
+        and texts[-1] == "|"
+        and all(x.isupper() for x in texts[1:-1])
+        and texts[1:-1]
+    ):
+        return True
+    if side[0].kind not in ("let", "txt", "cmd") or len(side) < 3:
+        return False
+    at = 1
+    while at < len(side) and texts[at].startswith("'"):
+        at += 1
+    if at < len(texts) and texts[at] in ("^", "_"):
+        return side[0].text.isupper() and texts[at] == "^" and _plain_exponent(texts[at + 1 :])
+    return (
+        texts[at : at + 1] == ["("]
+        and texts[-1] == ")"
+        and "(" not in texts[at + 1 :]
+        and side[0].kind != "cmd"
+        and len(side) - at <= 8
+        and not _is_product(side[0], side[at + 1 : -1])
+    )
+
+
+def _is_product(head: Token, inside: list[Token]) -> bool:
+    """Whether a letter before brackets is a factor: x(x-1), a(b+c); but f(x+1), P(A+B)."""
+    texts = {token.text for token in inside}
+    if head.text in texts:
+        return True
+    is_sum = bool(texts & {"+", "-"}) and any(token.kind == "let" for token in inside)
+    return is_sum and head.text.islower() and head.text not in _FUNCTIONS
+
+
+def _plain_exponent(texts: list[str]) -> bool:
+    return "".join(texts).strip("{}") in ("-1", "n", "T", "k", "2")
+
+
+# -- Numbers in another base: 1010_2, 3C7_{16}, 4343 (base 6)
+
+_DIGITS = re.compile(
+    r"(?P<sign>-?)[({]?(?P<digits>[0-9A-Za-z]*+(?:\.[0-9A-Za-z]*+)?"
+    r"(?:\\overline\{[0-9A-Za-z]++\})?)[)}]?[,(]?"
+)
+_BASE = re.compile(r"[-{(]*+(?P<base>\d++|[a-z]++)[)}]*+")
+
+
+def read_base(text: str) -> Node | None:
+    r"""The number in a base that a text without spaces is; None if it is not one.
+
+    >>> read_base("1010_{2}").val
+    ('1010', 2)
+    >>> read_base("-(101)_2").val, read_base("4343(base6)").val
+    (('-101', 2), ('4343', 6))
+    >>> read_base("x_2") is None, read_base("57_{10}").op
+    (True, 'num')
+    """
+    if "_" not in text and "base" not in text.lower():
+        return None
+    left, sign, right = text.partition("_")
+    if not sign:
+        index = text.lower().index("base")
+        left, right = text[:index].removesuffix("in"), text[index + len("base") :]
+    right = right.replace("base", "")
+    found, base_found = _DIGITS.fullmatch(left), _BASE.fullmatch(right)
+    if found is None or base_found is None:
+        return None
+    digits, base = found["digits"].upper(), base_found["base"]
+    size = int(base) if base.isdigit() and len(base) < 3 else NUMBER_WORDS.get(base, 0)
+    plain = digits.replace(".", "").replace("\\OVERLINE", "").replace("{", "").replace("}", "")
+    if not plain or not 2 <= size <= 36:
+        return None
+    if not any(map(str.isdigit, plain)) and (len(plain) < 2 or size <= 10):
+        return None  # AB_{16} is a number, but x_2 and A_2 are letters with an index
+    if any(_digit(digit) >= size for digit in plain):
+        return Node("base", (), (found["sign"] + digits, size))
+    if size == 10 and digits.isdigit():
+        return number(int(found["sign"] + digits))
+    stripped = digits.lstrip("0") or "0"
+    return Node("base", (), (found["sign"] + stripped, size))
+
+
+def _digit(sign: str) -> int:
+    return int(sign) if sign.isdigit() else ord(sign) - ord("A") + 10

@@ -1,7 +1,7 @@
 r"""Sets of real numbers: intervals, inequalities, set-builders, unions.
 
-`(-\infty,-5)`, `k<-5` and `\{x \mid x<-5\}` are the same set. A set is what it holds: two are equal
-where they hold the same of all ends, of what lies between them, and beyond.
+`(-\infty,-5)`, `k<-5` and `\{x \mid x<-5\}` are the same set. Two sets are equal if they agree on
+all of their ends, on a point between each two ends, and on a point beyond them.
 """
 
 import itertools
@@ -9,30 +9,27 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plaudit.answers._budget import spend
-from plaudit.answers._named import is_name
-from plaudit.answers._points import UndefinedError, shared_context, value_at
-from plaudit.answers._tree import Node, TooLargeError, letters, renamed, symbol, walk
-from plaudit.answers._values import exact
+from plaudit.answers._tree import Node, TooLargeError, is_name, letters, renamed, symbol, walk
+from plaudit.answers._values import UndefinedError, exact, shared_context, spend, value_at
 from plaudit.answers._vocabulary import INTEGER_LETTERS
 
 _DIGITS = 60
 _INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne", "=": "="}
 _SET_OPS = frozenset(["cup", "cap", "setminus", "builder", "numbers"])
-_DRAWS = 5
+_DRAWS = 5  # random values of the parameters for which two sets must agree
 _MEMBERS = ("x", "y", "z", "t")
 
 
 class RealSet(NamedTuple):
-    """Where it begins and ends, and whether it holds a number."""
+    """A set of real numbers: its ends, and whether it holds a number."""
 
     ends: tuple[Any, ...]
     has: Callable[[Any], bool]
 
 
 class _NoSetError(Exception):
-    """The tree is no set of real numbers."""
+    """The tree is not a set of real numbers."""
 
 
 def says_interval(node: Node) -> bool:
@@ -70,7 +67,7 @@ def says_interval_or_pair(node: Node) -> bool:
 
 
 def same_set(gold: Node, answer: Node) -> bool | None:
-    r"""Whether two trees are the same set of real numbers; None where one is no such set.
+    r"""Whether two trees are the same set of real numbers; None if one is not such a set.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> tree = lambda text: read_tree(text)[0]
@@ -85,7 +82,7 @@ def same_set(gold: Node, answer: Node) -> bool | None:
     for _ in range(draws):
         point = {name: _parameter(name, chance, mp) for name in names}
         try:
-            sets = _Reader(mp, point).read(gold), _Reader(mp, point).read(answer)
+            sets = _SetReader(mp, point).read(gold), _SetReader(mp, point).read(answer)
         except (UndefinedError, _NoSetError, TooLargeError):
             return None
         if not _agree(sets[0], sets[1], mp):
@@ -120,7 +117,7 @@ def _parameter(name: str, chance: random.Random, mp: Any) -> Any:
 
 
 def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
-    """Whether both hold the same of all ends and of what lies between."""
+    """Whether both sets agree on all ends and on a point between each two."""
     ends = sorted(end for end in one.ends + other.ends if not mp.isinf(end))
     distinct: list[Any] = []
     for end in ends:
@@ -132,8 +129,8 @@ def _agree(one: RealSet, other: RealSet, mp: Any) -> bool:
     return all(one.has(test) == other.has(test) for test in tests)
 
 
-class _Reader:
-    """Trees to sets, where the letters that are no members have values."""
+class _SetReader:
+    """Turns trees into sets; the letters that are not members have values."""
 
     def __init__(self, mp: Any, point: dict[str, Any]) -> None:
         self.mp, self.point = mp, point
@@ -245,7 +242,7 @@ class _Reader:
         return self._intersection(parts)
 
     def _distance(self, left: Node, sign: str, right: Node) -> RealSet:
-        """|x - a| < b, where what stands between the bars is linear in the letter."""
+        """|x - a| < b; the expression between the bars must be linear in the letter."""
         if left.op != "abs":
             left, sign, right = right, _TURNED.get(sign, ""), left
         inside = left.args[0]
@@ -261,7 +258,7 @@ class _Reader:
         limit, centre = self._value(right) / abs(slope), -at[0] / slope
         low, high, inf = centre - limit, centre + limit, self.mp.inf
         if limit < 0:
-            low = high = centre  # nothing is nearer than that
+            low = high = centre  # no distance is negative
         match sign:
             case "<" | r"\le":
                 if limit < 0:

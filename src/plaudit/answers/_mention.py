@@ -1,10 +1,11 @@
-"""Whether an answer in prose names a gold: for questions whose golds are names, dates and terms.
+r"""Whether an answer in prose names a gold: for golds that are names, dates and terms.
 
-A careful containment: articles, middle names, initials, plurals, ordinals, and the order of a date
-do not count, and an alias that is denied, or one of many that are listed, is no answer.
+Articles, middle names, initials, plurals, ordinals and the order of a date do not count. A gold
+that the answer denies, or lists among many other names, is not named.
 """
 
 import re
+import string
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -12,17 +13,16 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._dates import MONTHS
-from plaudit.answers._hedges import is_hedged, still_claimed
-from plaudit.answers._overlap import same_normal_text
-from plaudit.answers._rules import Found, Outcome, different, equal
+from plaudit.answers._text import MONTHS
+from plaudit.answers._verdict import Decision, different, equal
 from plaudit.answers._vocabulary import NUMBER_WORDS
+from plaudit.judge import Status
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
 LONGEST_LISTED = 3  # words of a name in a list
-LONGEST_NAME = 8  # words of a name in a list, where nothing is prose
+LONGEST_NAME = 8  # words of a name in a list, if nothing is prose
 HEAP = 6  # words with capitals in a row that are no name any more
-LONG_HEAP = 14  # words that are no answer any more where hardly one of them joins the others
+LONG_HEAP = 14  # words that are not an answer any more if hardly one of them joins the others
 JOINING = 0.2  # the share of words such as "of" and "is" that prose has
 SHORT_ANSWER = 10  # words
 FIRST_WORDS = 70  # an answer in prose names its answer early
@@ -40,9 +40,9 @@ _RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _TO_TWELVE = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_ORDINALS = {word: str(place) for place, word in enumerate(_TO_TWELVE.split(), 1)}
+_ORDINALS = {word: str(index) for index, word in enumerate(_TO_TWELVE.split(), 1)}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
-_MONTH_NAMES = {name: f"month{place}" for name, place in MONTHS.items() if name != "mar"}
+_MONTH_NAMES = {name: f"month{index}" for name, index in MONTHS.items() if name != "mar"}
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 # A word, or a number with its sign and its decimals: "-5" does not name 5.
@@ -71,15 +71,15 @@ _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
 _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
 
 
-def mentioned(answer: str, golds: Sequence[str]) -> Found:
+def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     """Whether an answer in prose names one of the golds; 20,000 characters of it are read.
 
-    >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> mentioned("It is not Paris.", ["Paris"]).outcome
-    <Outcome.DIFFERENT: 'different'>
-    >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).outcome
-    <Outcome.SEVERAL: 'several'>
+    >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).status
+    <Status.EQUAL: 'equal'>
+    >>> mentioned("It is not Paris.", ["Paris"]).status
+    <Status.DIFFERENT: 'different'>
+    >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).status
+    <Status.SEVERAL: 'several'>
     """
     answer = still_claimed(answer[:_LONGEST])
     # A gold without a word, such as "A" or "+", can only be the whole answer.
@@ -87,7 +87,7 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
         return equal("the text of the gold")
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
-    places = _Places(words)
+    positions = _Positions(words)
     offered = bool(_OR.search(answer))
     forms = {form for gold in golds for form in gold_forms(gold)}
     known = {word for form in forms for word in form.words}
@@ -97,20 +97,20 @@ def mentioned(answer: str, golds: Sequence[str]) -> Found:
     named: dict[str, set[str]] = {}
     for gold in golds:
         for form in gold_forms(gold):
-            for at in places.of(form):
+            for at in positions.of(form):
                 if at >= FIRST_WORDS or _denied(words, at, at + len(form.words), known):
                     continue
                 listed = True
                 if free[at]:
                     named.setdefault(gold, set(form.words))
     if named and (_names_another_last(answer, known) or _is_list_of_names(answer, known)):
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     if named and offered and _offers_another(answer, forms, golds):
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     if named and (_differ(list(named.values())) or not is_hedged(answer)):
         return equal(f"the words of the gold {next(iter(named))[:60]}")
     if listed:
-        return Found(Outcome.SEVERAL, "more than one answer")
+        return Decision(Status.SEVERAL, "more than one answer")
     return different("the words of the golds")
 
 
@@ -126,17 +126,18 @@ def _offers_another(answer: str, forms: set["Form"], golds: Sequence[str]) -> bo
     """Whether a short answer with an "or" has a part on either side, and one that is no gold."""
     if any(_OR.search(gold) for gold in golds):
         return False
-    parts = [words for part in _OR.split(answer) if (words := words_said(part))]
+    parts = [words for part in _OR.split(answer) if (words := comparable_words(part))]
     if sum(map(len, parts)) > SHORT_ANSWER:
         return False
     return not all(
-        any(any(_Places(part).of(form)) or _first(part, form) for form in forms) for part in parts
+        any(any(_Positions(part).of(form)) or _first(part, form) for form in forms)
+        for part in parts
     )
 
 
 def _is_list_of_names(answer: str, known: set[str]) -> bool:
     """Whether an answer is three to six names, no prose, and two of them share no gold's word."""
-    parts = [words for part in _LISTED.split(answer) if (words := words_said(part))]
+    parts = [words for part in _LISTED.split(answer) if (words := comparable_words(part))]
     is_list = MOST_LISTED <= len(parts) <= 2 * MOST_LISTED and not _is_prose(answer)
     if not is_list or max(map(len, parts)) > LONGEST_NAME:
         return False
@@ -152,7 +153,7 @@ def _differ(named: list[set[str]]) -> bool:
     return any(one.isdisjoint(named[0]) for one in named)
 
 
-class _Piece(NamedTuple):
+class _Clause(NamedTuple):
     """What stands between two commas, full stops, "or"s: its words, and those that say something.
 
     names: whether it is nothing but names: "Rome Paris Oslo Bonn Bern Lima"
@@ -165,15 +166,15 @@ class _Piece(NamedTuple):
     prose: bool
 
 
-def _pieces(answer: str) -> list[_Piece]:
-    parts = [(part, words) for part in _ITEM_END.split(answer) if (words := words_said(part))]
+def _pieces(answer: str) -> list[_Clause]:
+    parts = [(part, words) for part in _ITEM_END.split(answer) if (words := comparable_words(part))]
     found = [words for _, words in parts]
     count = Counter(word for words in found for word in set(words))
     # "It may be Rome, it may be Oslo": what every piece says is no part of a name.
     filling = {word for word, times in count.items() if times > 2 and times * 3 > len(found)}
     small_letters = answer == answer.lower()
     return [
-        _Piece(
+        _Clause(
             words,
             tuple(w for w in words if w not in filling),
             _is_row_of_names(part, small_letters),
@@ -193,21 +194,21 @@ def _says(word: str) -> bool:
 
 
 def _is_row_of_names(part: str, small_letters: bool) -> bool:
-    """Whether a piece has no word that is none of a name; in small letters, none of prose."""
+    """Whether all words of a piece may belong to names; in small letters: whether none is prose."""
     small = {word.lower().strip("()\"'“”") for word in part.split() if word[0].islower()}
     return not _PROSE & small if small_letters else small <= _SMALL
 
 
-def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]:
-    """For each word, whether it stands in no list of names to pick from.
+def _free(pieces: list[_Clause], forms: set["Form"], offered: bool) -> list[bool]:
+    """For each word, whether it is outside every list of names to pick from.
 
-    Such a list is a row of more than three short pieces, most of which are no golds; where it is
+    Such a list is a row of more than three short pieces, most of which are not golds; if it is
     the whole answer, three are a list, and two that are `offered` with an "or".
     """
     known = {word for form in forms for word in form.words}
     longest = max((len(form.words) for form in forms), default=0)
     free: list[bool] = []
-    run: list[_Piece] = []
+    run: list[_Clause] = []
     total = sum(len(piece.words) for piece in pieces)
     is_prose = any(piece.prose for piece in pieces)
     of_golds = sum(word in known for piece in pieces for word in piece.words)
@@ -232,7 +233,7 @@ def _free(pieces: list[_Piece], forms: set["Form"], offered: bool) -> list[bool]
     return free
 
 
-def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
+def _may_be_listed(piece: _Clause, is_list: bool) -> bool:
     """Whether a piece may be an element of a list: it is short, a name, or all is one list."""
     length = len(piece.own)
     if length <= LONGEST_LISTED or (piece.names and length < HEAP):
@@ -240,7 +241,7 @@ def _may_be_listed(piece: _Piece, is_list: bool) -> bool:
     return is_list and length <= LONGEST_NAME
 
 
-def words_said(text: str) -> list[str]:
+def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
     text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", text))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
@@ -288,23 +289,23 @@ def _forms(gold: str) -> Iterator[Form]:
     asides = _ASIDE.findall(gold)
     plain = _CLAUSE.split(_ASIDE.sub("", gold))[0].strip()
     for text in (gold, plain, *(aside for aside in asides if aside.isupper())):
-        words = words_said(text)
+        words = comparable_words(text)
         while len(words) > 1 and words[0] in _LEADING:
             words = words[1:]
         if words:
             yield Form(tuple(words))
-    words = words_said(plain)
+    words = comparable_words(plain)
     yield from _date_forms(words)
     yield from _name_forms(plain, words)
     parts = re.split(r"\s+(?:and|&)\s+", plain)
-    if len(parts) == 2 and all(len(words_said(part)) in (1, 2, 3) for part in parts):
-        yield Form(tuple(w for part in parts for w in words_said(part)), "all")
+    if len(parts) == 2 and all(len(comparable_words(part)) in (1, 2, 3) for part in parts):
+        yield Form(tuple(w for part in parts for w in comparable_words(part)), "all")
     if " or " in plain.lower() and len(words) <= 7:
         for part in re.split(r"\s+or\s+", plain, flags=re.IGNORECASE):
-            yield Form(tuple(words_said(part)))
+            yield Form(tuple(comparable_words(part)))
     last, comma, first = plain.partition(", ")
     if comma and len(last.split()) == 1 and len(first.split()) == 1:
-        yield Form((*words_said(first), *words_said(last)))
+        yield Form((*comparable_words(first), *comparable_words(last)))
 
 
 def _date_forms(words: list[str]) -> Iterator[Form]:
@@ -331,17 +332,17 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
         yield Form((*(word[0] for word in words[:-1]), words[-1]))
 
 
-class _Places:
-    """Where the words of a text stand."""
+class _Positions:
+    """The positions of the words of a text."""
 
     def __init__(self, words: list[str]) -> None:
         self.words = words
         self.where: dict[str, list[int]] = {}
-        for place, word in enumerate(words):
-            self.where.setdefault(word, []).append(place)
+        for index, word in enumerate(words):
+            self.where.setdefault(word, []).append(index)
 
     def of(self, form: Form) -> Iterator[int]:
-        """Where a form begins in the text."""
+        """The positions at which a form begins."""
         wanted = form.words
         match form.kind:
             case "row":
@@ -393,7 +394,94 @@ def _taken_back(after: list[str]) -> bool:
 
 def _names_another_last(answer: str, known: set[str]) -> bool:
     """Whether an answer is a few short lines, the last of which has no word of a gold."""
-    lines = [words for line in answer[:_LONGEST].splitlines() if (words := words_said(line))]
+    lines = [words for line in answer[:_LONGEST].splitlines() if (words := comparable_words(line))]
     if len(lines) < 2 or max(map(len, lines)) > LONGEST_LISTED:
         return False
     return not known & set(lines[-1])
+
+
+# -- Retractions and hedges
+
+_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+_TAKEN_BACK = re.compile(
+    r"\b(?:wait|hold on|scratch that|never ?mind)\b[,.!:]?(?:\s++no\b)?|\bon second thoughts?\b"
+    r"|\bcorrection\s*+:|\bactually,?\s++no\b|\?\s*+no\b|\b(?:that|this) is (?:wrong|incorrect)\b",
+    re.IGNORECASE,
+)
+_HEDGE = re.compile(
+    r"\b(?:could|might|may)\s++(?:\w++\s++)?(?:be|have been)\b|\b(?:maybe|perhaps|possibly)\b"
+    r"|\bnot (?:sure|certain)\b|\bwho knows\b|\bothers?\s++(?:\w++\s++)?(?:say|think|believe|claim"
+    r"|are|would|point|mention)\w*+|\bsome (?:people|sources|books)?\s*+(?:would )?(?:say|think"
+    r"|believe|claim|mention)\w*+|\bit has been claimed\b|\bone may (?:also )?think\b"
+    r"|\bthen again\b|\balternatively\b|\bif not\b",
+    re.IGNORECASE,
+)
+_EITHER = re.compile(
+    r"\beither\b[^.!?]*?\bor\b|\bone of (?:these|them|the following)\b", re.IGNORECASE
+)
+
+
+def still_claimed(text: str) -> str:
+    """The text without its thinking, and without what it takes back.
+
+    >>> still_claimed("<think>Rome?</think>It is Paris. Wait, no, it is Oslo.")
+    ', it is Oslo.'
+    """
+    text = _THINKING.sub(" ", text)
+    end = 0
+    for found in _TAKEN_BACK.finditer(text):
+        end = found.end() if text[found.end() :].strip(" .!") else end
+    return text[end:].strip()
+
+
+def is_hedged(text: str) -> bool:
+    """Whether a text offers more answers than one: "either … or", or two hedges.
+
+    >>> is_hedged("It could be Rome."), is_hedged("It could be Rome, or maybe Oslo.")
+    (False, True)
+    """
+    if _EITHER.search(text):
+        return True
+    found = _HEDGE.finditer(text)
+    return next(found, None) is not None and next(found, None) is not None
+
+
+# -- Normal form and shared words
+
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+def normal_text(text: str) -> str:
+    """The text in lower case, without punctuation, articles and extra white space.
+
+    A text that is nothing but an article keeps it: the option A is not the same as no answer.
+
+    >>> normal_text("The  Eiffel Tower!"), normal_text("A.")
+    ('eiffel tower', 'a')
+    """
+    plain = text.lower().translate(_PUNCTUATION)
+    return " ".join(_ARTICLE.sub(" ", plain).split() or plain.split())
+
+
+def same_normal_text(answer: str, gold: str) -> bool:
+    """Whether both are the same in normal form; as they stand, if a gold has no words in it.
+
+    >>> same_normal_text("the Eiffel tower", "Eiffel Tower."), same_normal_text("", "?")
+    (True, False)
+    """
+    mine = normal_text(gold)
+    return mine == normal_text(answer) if mine else gold.strip() == answer.strip()
+
+
+def shared_tokens(answer: str, gold: str) -> float:
+    """The F1 of the tokens of both in normal form: 0.0 if they share none, 1.0 if all.
+
+    >>> shared_tokens("the tall Eiffel tower", "Eiffel Tower")
+    0.8
+    """
+    mine, yours = normal_text(gold).split(), normal_text(answer).split()
+    if not mine or not yours:
+        return float(same_normal_text(answer, gold))
+    shared = (Counter(mine) & Counter(yours)).total()
+    return 2 * shared / (len(mine) + len(yours))

@@ -1,21 +1,24 @@
-r"""Numbers: the same value in any notation, and correct roundings.
+r"""Numbers: the same value in any notation, correct roundings, calculations, number words.
 
-`\frac{2}{4}` and `0.5` are equal; `600/7` and `85.71` are, where rounding is allowed; `99.7` is
-no rounding of 100.
+`\frac{2}{4}` and `0.5` are equal; `600/7` and `85.71` are, if rounding is allowed; `99.7` is not a
+rounding of 100. `2^3`, `5!/6^5` and `1+\sqrt2` are forms of a number; `2+2`, `12\cdot34`,
+`\gcd(12,18)` and `\binom{10}{5}` are calculations without a result.
 """
 
+import re
 from fractions import Fraction
 from typing import Any
 
-from plaudit.answers._points import shared_context, value_at
-from plaudit.answers._rules import Rules
 from plaudit.answers._tokens import significant_digits
-from plaudit.answers._tree import Digits, Node
-from plaudit.answers._values import exact
+from plaudit.answers._tree import EMPTY, INFINITY, CannotReadError, Digits, Node, number, ops, walk
+from plaudit.answers._values import exact, shared_context, value_at
+from plaudit.answers._verdict import Rules
+from plaudit.answers._vocabulary import NUMBER_WORDS, PARTS, SCALES
 
+# Values are computed to 100 digits and, if they seem equal, again to 250, see `vanishes`.
 DIGITS, MORE_DIGITS = 100, 250
-SHOWN = 3  # from so many digits on, a rounding counts
-_FLOAT_DIGITS = 15
+SHOWN = 3  # the fewest digits of a rounding that counts
+_FLOAT_DIGITS = 15  # of the digits that Python prints of a float, so many are sure to be right
 
 
 def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
@@ -32,20 +35,20 @@ def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
     if gold_value is not None and answer_value is not None:
         if gold_value == answer_value:
             return True, "exact values"
-        how = "exact values"
+        decided_by = "exact values"
     else:
         if same_value(gold, answer):
             return True, f"{DIGITS // 2} digits of their values"
-        how = f"{DIGITS // 2} digits of their values"
+        decided_by = f"{DIGITS // 2} digits of their values"
     if rules.tolerance is not None and _near(gold, answer, rules.tolerance):
         return True, "the tolerance"
     if rules.rounding and _rounded(gold, answer, gold_value, answer_value):
         return True, "a correct rounding"
-    return False, how
+    return False, decided_by
 
 
 def same_value(one: Node, other: Node) -> bool:
-    """Whether two values are equal, by as many digits as show that they are not."""
+    """Whether two values are equal, to as many digits as are needed to tell."""
     low, high = shared_context(DIGITS), shared_context(MORE_DIGITS)
     ends = value_at(one, low, {}), value_at(other, low, {})
     if any(map(low.isinf, ends)):
@@ -69,11 +72,11 @@ def _near(gold: Node, answer: Node, tolerance: float) -> bool:
 
 
 def digits_shown(node: Node) -> Digits | None:
-    r"""The digits that a decimal shows, also in scientific notation; None where it is none.
+    r"""The digits that a decimal shows, also in scientific notation; None if it is not a decimal.
 
     >>> from plaudit.answers._grammar import read_tree
     >>> digits_shown(read_tree(r"4.18\times10^{-3}")[0])
-    Digits(value=Fraction(209, 50000), significant=3, place=-5)
+    Digits(value=Fraction(209, 50000), significant=3, exponent=-5)
     """
     if node.op == "dec":
         found: Digits = node.val
@@ -84,7 +87,7 @@ def digits_shown(node: Node) -> Digits | None:
             return inner
         if node.op == "neg":
             return inner._replace(value=-inner.value)
-        return Digits(inner.value / 100, inner.significant, inner.place - 2)
+        return Digits(inner.value / 100, inner.significant, inner.exponent - 2)
     if node.op == "mul" and len(node.args) == 2:
         power = _power_of_ten(node.args[1])
         inner = digits_shown(node.args[0])
@@ -95,7 +98,7 @@ def digits_shown(node: Node) -> Digits | None:
             inner = Digits(value, significant_digits(str(abs(value.numerator))), 0)
         if inner is not None and power is not None:
             scale = Fraction(10) ** power
-            return Digits(inner.value * scale, inner.significant, inner.place + power)
+            return Digits(inner.value * scale, inner.significant, inner.exponent + power)
     return None
 
 
@@ -123,21 +126,23 @@ def _rounded(
         shorter = shown[0] or shown[1]
         other = answer if shown[0] else gold
     else:
-        if shown[0].place == shown[1].place:
+        if shown[0].exponent == shown[1].exponent:
             return False
-        first = shown[0].place > shown[1].place
+        first = shown[0].exponent > shown[1].exponent
         shorter, other = (shown[0], answer) if first else (shown[1], gold)
         if _float_noise(shown[0], shown[1]):
             return True
     assert shorter is not None
     if shorter.significant >= _FLOAT_DIGITS:
         # The last digits that a computer prints of a float are not those of the number.
-        shorter = shorter._replace(place=shorter.place + shorter.significant - _FLOAT_DIGITS + 1)
+        shorter = shorter._replace(
+            exponent=shorter.exponent + shorter.significant - _FLOAT_DIGITS + 1
+        )
     return shorter.significant >= SHOWN and _is_rounding(shorter, other)
 
 
 def _is_rounding(shorter: Digits, other: Node) -> bool:
-    half = Fraction(1, 2) * Fraction(10) ** shorter.place
+    half = Fraction(1, 2) * Fraction(10) ** shorter.exponent
     value = exact(other)
     if value is not None:
         return abs(value - shorter.value) <= half
@@ -151,3 +156,155 @@ def _float_noise(one: Digits, other: Digits) -> bool:
     longest = max(one.significant, other.significant)
     near = abs(one.value - other.value) <= abs(one.value) * Fraction(1, 10**14)
     return longest >= _FLOAT_DIGITS and near
+
+
+# -- Calculations without a result
+
+LARGEST_FORM = 20  # 20! is a form of a number, 21! a calculation
+_RESTATED = frozenset(["gcd", "lcm", "max", "min"])
+_IRRATIONAL = frozenset(["root", "const"])
+
+
+def unsolved(node: Node) -> frozenset[str]:
+    r"""The operations that were not carried out; empty for a solved number.
+
+    >>> from plaudit.answers._grammar import read_tree
+    >>> tree = lambda text: read_tree(text)[0]
+    >>> sorted(unsolved(tree("2+2"))), sorted(unsolved(tree(r"\gcd(12,18)")))
+    (['sum'], ['gcd'])
+    >>> [sorted(unsolved(tree(text))) for text in (r"\frac{2}{4}", r"1+\sqrt2", r"2^3\cdot 3^2")]
+    [[], [], []]
+    """
+    return frozenset(_operations_left(node))
+
+
+def _operations_left(node: Node) -> set[str]:
+    below: set[str] = set()
+    for part in node.args:
+        below |= _operations_left(part)
+    match node.op:
+        case "add" if not _has_irrational(node):
+            below.add("sum")
+        case "mul" if all(_is_plain(factor) for factor in node.args) and not digits_shown(node):
+            below.add("product")
+        case "fact" if (n := exact(node.args[0])) is not None and n > LARGEST_FORM:
+            below.add("factorial")
+        case "call" if node.val in _RESTATED:
+            below.add(node.val)
+        case "big":
+            below.add(node.val[0])
+        case "binom" | "mod" | "dots" | "floor" | "ceil" | "abs" | "fact2":
+            below.add(node.op)
+    return below
+
+
+def _has_irrational(node: Node) -> bool:
+    if ops(node) & _IRRATIONAL:
+        return True
+    return any(part.op == "call" or (part.op == "pow" and _is_root(part)) for part in walk(node))
+
+
+def _is_root(power: Node) -> bool:
+    exponent = exact(power.args[1])
+    return exponent is None or exponent.denominator != 1
+
+
+def _is_plain(factor: Node) -> bool:
+    """Whether a factor is a plain number: a product of such is a calculation."""
+    if factor.op in ("neg", "group"):
+        return _is_plain(factor.args[0])
+    return factor.op == "dec" or (factor.op == "num" and factor.val.denominator == 1)
+
+
+# -- Words for numbers and sets: "twenty-one", "no solution", "all real numbers"
+
+REALS = Node("numbers", (), "R")
+_PHRASES: dict[str, Node] = {
+    "infinitely many": INFINITY,
+    "infinite": INFINITY,
+    "infinity": INFINITY,
+    "infinitely many solutions": INFINITY,
+    "all real numbers": REALS,
+    "all reals": REALS,
+    "real numbers": REALS,
+    "the real numbers": REALS,
+    "any real number": REALS,
+    "the set of all real numbers": REALS,
+    "all positive real numbers": Node("numbers", (), "R+"),
+    "all integers": Node("numbers", (), "Z"),
+    "all positive integers": Node("numbers", (), "N"),
+} | dict.fromkeys(
+    (
+        "none|dne|no solution|no solutions|no real solution|no real solutions|no integer solutions"
+        "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
+        "|no such number|no such numbers|no such integer|no such integers|there is no solution"
+        "|there are no solutions|there is no such number"
+    ).split("|"),
+    EMPTY,
+)
+_ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
+_SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
+_PLAIN_WORDS = re.compile(r"[^a-z ]++")
+
+
+_EXCLUDED = re.compile(
+    r"(?:(?:the set of )?all real(?: number)?s?|any real number)(?: x)?,?\s++"
+    r"(?:except(?: for)?|but|other than|apart from|excluding)\s++(.++)",
+    re.IGNORECASE,
+)
+_TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}")
+_MINUS = ("negative ", "minus ")
+
+
+def excluded_from_reals(text: str) -> str | None:
+    """What "all real numbers except 1 and 2" leaves out; None if the text says something else."""
+    found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
+    return found[1] if found else None
+
+
+def formula_in_words(text: str) -> Node | None:
+    """The formula that a text in words stands for; None if there is none.
+
+    >>> formula_in_words("No solution.").op, formula_in_words("x+1")
+    ('empty', None)
+    """
+    if _ONE_WORD.fullmatch(text):
+        raise CannotReadError("a word")
+    words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
+    if _SIGN.search(words) or any(c.isdigit() for c in words):
+        return None
+    words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
+    value = _number_in_words(words)
+    return _PHRASES.get(words) if value is None else number(value)
+
+
+def _number_in_words(words: str) -> Fraction | None:
+    """The number that words spell: "negative four", "two thirds", "three hundred and five"."""
+    if words.startswith(_MINUS):
+        below = _number_in_words(words.partition(" ")[2])
+        return None if below is None else -below
+    *whole, last = words.split() or [""]
+    if whole and last.removesuffix("s") in PARTS:
+        count = _count_in_words(whole)
+        return None if count is None else Fraction(count, PARTS[last.removesuffix("s")])
+    count = _count_in_words(words.split())
+    return None if count is None else Fraction(count)
+
+
+def _count_in_words(words: list[str]) -> int | None:
+    total, group = 0, 0
+    smallest = 10**9  # each part is of a smaller kind than the one before it: twenty, then one
+    for index, word in enumerate(words):
+        value = NUMBER_WORDS.get(word)
+        if word == "and" and 0 < index < len(words) - 1:
+            continue
+        if word == "hundred" and 0 < group < 10:
+            group, smallest = group * 100, 100
+        elif word in ("thousand", "million") and group and not total % SCALES[word]:
+            total, group, smallest = total + group * SCALES[word], 0, 10**9
+        elif value is None or value >= smallest:
+            return None
+        else:
+            group += value
+            smallest = 10 if value >= 20 else 0
+    return total + group if words else None

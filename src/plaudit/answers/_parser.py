@@ -1,19 +1,137 @@
-r"""Tokens to the tree of one expression: sums, products, powers, functions, brackets.
+r"""Tokens to the tree of one expression, by recursive descent.
 
-A hand-written recursive descent: time linear in the tokens, depth bounded.
+`2\frac{1}{3}x` is a product of 7/3 and x. The commands that are not functions are in `_commands`,
+and everything above an expression, such as lists, relations and units, is in `_grammar`.
 """
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
-from plaudit.answers._build import bracketed, joined, leaf, negative, times
-from plaudit.answers._functions import read_call
-from plaudit.answers._repeating import read_number
-from plaudit.answers._stream import TokenStream
 from plaudit.answers._tokens import Token
-from plaudit.answers._tree import EMPTY, INFINITY, PI, CannotReadError, E, I, Node, number, symbol
-from plaudit.answers._vocabulary import FUNCTION_COMMANDS
+from plaudit.answers._tree import (
+    EMPTY,
+    INFINITY,
+    PI,
+    CannotReadError,
+    Digits,
+    E,
+    I,
+    Node,
+    TooLargeError,
+    number,
+    symbol,
+)
+from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
+
+DEEPEST = 80  # each bracket is two steps deeper
+_END = Token("end", "")
+
+
+class TokenStream:
+    """Tokens, and the index up to which they are read."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        self.at = 0
+        self.depth = 0
+        self.bars = 0
+
+    def peek(self, ahead: int = 0) -> Token:
+        """The next token, or one further ahead; it is not taken."""
+        index = self.at + ahead
+        return self.tokens[index] if index < len(self.tokens) else _END
+
+    def next(self) -> Token:
+        """The next token."""
+        token = self.peek()
+        self.at += 1
+        return token
+
+    def accept(self, *texts: str) -> bool:
+        """Whether the next token is one of these; then it is taken."""
+        if self.peek().text in texts and self.peek().kind != "word":
+            self.at += 1
+            return True
+        return False
+
+    def expect(self, *texts: str) -> None:
+        """Take one of these, or raise."""
+        if not self.accept(*texts):
+            raise CannotReadError(f"expected {texts[0]}, found {self.peek().text!r}")
+
+    def done(self) -> bool:
+        """Whether all tokens are taken."""
+        return self.at >= len(self.tokens)
+
+    def deeper(self) -> None:
+        """Count one step of nesting; too many are refused."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise TooLargeError(f"nested more than {DEEPEST} deep")
+
+    def index(self) -> str:
+        """An index as it stands, without braces and spaces."""
+        self.expect("_")
+        if not self.accept("{"):
+            return self.next().text.lstrip("\\")
+        parts: list[str] = []
+        depth = 1
+        while True:
+            token = self.next()
+            depth += (token.text == "{") - (token.text == "}")
+            if token.kind == "end":
+                raise CannotReadError("an index is not closed")
+            if not depth:
+                return "".join(parts)
+            parts.append(token.text)
+
+
+# -- Small trees
+
+
+def bracketed(opening: str, inside: list[Node], closing: str) -> Node:
+    """What stands in round or square brackets: a group, a tuple, an interval."""
+    if len(inside) == 1 and (opening, closing) in (("(", ")"), ("[", "]")):
+        return inside[0] if inside[0].op != "add" else Node("group", (inside[0],))
+    if not inside or (len(inside) != 2 and opening + closing not in ("()", "[]")):
+        raise CannotReadError("brackets that do not match")
+    return Node("tuple", tuple(inside), opening + closing)
+
+
+def leaf(token: Token) -> Node:
+    """The number that a token is."""
+    if isinstance(token.value, Digits):
+        return Node("dec", (), token.value)
+    assert token.value is not None
+    return number(token.value)
+
+
+def negative(node: Node) -> Node:
+    """Minus something."""
+    if node.op == "num":
+        return number(-node.val)
+    return Node("neg", (node,))
+
+
+def joined(total: Node, sign: str, term: Node) -> Node:
+    """A sum with one term more."""
+    if sign in (r"\pm", r"\mp"):
+        return Node("pm", (total, term), sign == r"\mp")
+    term = Node("neg", (term,)) if sign == "-" else term
+    if total.op == "add":
+        return Node("add", (*total.args, term))
+    return Node("add", (total, term))
+
+
+def times(left: Node, right: Node) -> Node:
+    """A product with one factor more."""
+    if left.op == "mul":
+        return Node("mul", (*left.args, right))
+    return Node("mul", (left, right))
+
+
+# -- The parser
 
 _TIMES = frozenset(["*", r"\cdot", r"\times"])
 _OVER = frozenset(["/", r"\div"])
@@ -28,18 +146,18 @@ _APPLIED = frozenset("fgh")
 _CONSTANTS = {r"\pi": PI, r"\infty": INFINITY, r"\emptyset": EMPTY}
 
 
-class Parser(TokenStream):
+class TreeParser(TokenStream):
     """Reads one expression out of a list of tokens, from `at` on.
 
-    commands: how a command that is no function is read, by its name
+    commands: maps the name of a command that is not a function to its reader
     """
 
-    commands: ClassVar[Mapping[str, Callable[["Parser"], Node]]] = {}
+    commands: ClassVar[Mapping[str, Callable[["TreeParser"], Node]]] = {}
 
     def __init__(self, tokens: list[Token]) -> None:
         super().__init__(tokens)
-        # By where they start, the fractions that `_mixed` has read, and where they end. Reading
-        # them again would take time exponential in how deep they are nested.
+        # Maps the start of each fraction that `_mixed` has read to its tree and its end. Reading
+        # them again would take time exponential in the depth of nesting.
         self.fractions: dict[int, tuple[Node, int]] = {}
 
     # -- sums and products
@@ -283,7 +401,7 @@ class Parser(TokenStream):
         return symbol(name)
 
     def _choose(self, kind: str, name: str) -> Node:
-        """C_n^k, where n is the index and k the exponent."""
+        """C_n^k: n is the index and k the exponent."""
         self.expect("^")
         under = name.partition("_")[2]
         lower = self.argument() if self.peek().text == "{" else self.exponent()
@@ -347,3 +465,100 @@ class Parser(TokenStream):
         while self.peek().text.startswith("'"):
             name += self.next().text
         return symbol(name)
+
+
+# -- Functions and their arguments: \sin^2 2x, \log_2 8, \gcd(12, 18)
+
+_STARTS = frozenset(["(", "[", "{", r"\{", "|"])
+_MULTI = frozenset([r"\gcd", r"\lcm", r"\max", r"\min"])
+_LOGARITHMS = frozenset([r"\ln", r"\log", r"\lg"])
+_INVERSES = {name: "arc" + name for name in "sin cos tan cot sec csc sinh cosh tanh".split()}
+
+
+def read_call(parser: "TreeParser", name: str) -> Node:
+    """The function of this name, applied to what follows."""
+    function = CANONICAL.get(name, name[1:])
+    base: Node | None = None
+    exponent: Node | None = None
+    for _ in range(2):
+        if parser.peek().text == "_":
+            parser.at += 1
+            base = parser.argument()
+        elif parser.peek().text == "^":
+            parser.at += 1
+            exponent = parser.exponent()
+    args = _arguments(parser, name)
+    if function == "log" and base is not None:
+        call = Node("call", (*args, base), "log")
+    elif base is not None:  # \sup_n a_n: a function that is known by its name alone, as f(x) is
+        call = Node("app", (*args, base), f"{function}_")
+    else:
+        call = Node("call", tuple(args), function)
+    return _raised_call(call, exponent)
+
+
+def _arguments(parser: "TreeParser", name: str) -> list[Node]:
+    if parser.peek().text == "(" or (parser.peek().text in ("[", r"\{") and name in _MULTI):
+        opening = parser.next().text
+        bars, parser.bars = parser.bars, 0
+        inside = parser.items({"(": ")", "[": "]"}.get(opening, r"\}"))
+        parser.bars = bars
+        if name not in _MULTI and len(inside) != 1:
+            raise CannotReadError(f"{name} takes one argument")
+        if name in _LOGARITHMS and inside[0].op == "add" and parser.peek().text == "^":
+            return [parser.power(Node("group", (inside[0],)))]  # \ln (x+1)^2
+        return [parser.power(inside[0])] if parser.peek().text in ("!", "%") else inside
+    if parser.accept("-"):
+        return [negative(_bare_argument(parser))]
+    return [_bare_argument(parser)]
+
+
+def _bare_argument(parser: "TreeParser") -> Node:
+    r"""The argument of a function without brackets: \sin 2x, \ln\frac{x}{2}."""
+    argument = parser.power(parser.primary())
+    while True:
+        token = parser.peek()
+        if not parser.begins_operand(token) or token.text in FUNCTION_COMMANDS:
+            return argument
+        if token.text in _STARTS or token.kind == "txt":
+            return argument
+        argument = times(argument, parser.power(parser.primary()))
+
+
+def _raised_call(call: Node, exponent: Node | None) -> Node:
+    if exponent is None:
+        return call
+    if exponent == number(-1) and call.val in _INVERSES:
+        return call._replace(val=_INVERSES[call.val])
+    return Node("pow", (call, exponent))
+
+
+# -- Numbers with digits that repeat: 0.1\overline{6}
+
+
+def read_number(parser: "TreeParser", token: Token) -> Node:
+    r"""A number, also one whose last digits repeat: 0.1\overline{6}."""
+    if parser.peek().text in (r"\overline", r"\bar", r"\dot") and (
+        "." in token.text or parser.tokens[parser.at - 1].end < len(token.text)
+    ):
+        return _with_repeating(parser, token)
+    if parser.peek().text == "." and parser.peek(1).text in (r"\overline", r"\bar", r"\dot"):
+        parser.at += 1
+        return _with_repeating(parser, token)
+    return leaf(token)
+
+
+def _with_repeating(parser: "TreeParser", token: Token) -> Node:
+    digits = ""
+    while parser.accept(r"\overline", r"\bar", r"\dot"):
+        grouped = parser.accept("{")
+        if parser.peek().kind != "num" or not parser.peek().text.isdigit():
+            raise CannotReadError("no digits that repeat")
+        digits += parser.next().text
+        if grouped:
+            parser.expect("}")
+    _, _, fixed = token.text.partition(".")
+    scale = Fraction(1, 10 ** len(fixed))
+    value = token.value.value if isinstance(token.value, Digits) else token.value
+    assert value is not None
+    return number(value + scale * Fraction(int(digits), 10 ** len(digits) - 1))

@@ -1,4 +1,4 @@
-"""Words and commands that have a meaning in a formula."""
+r"""Words and commands that have a meaning in a formula."""
 
 FUNCTIONS = (
     "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech"

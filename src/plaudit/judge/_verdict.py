@@ -31,7 +31,7 @@ class Pair(NamedTuple):
 
 
 class Status(StrEnum):
-    """What came of judging a pair.
+    """What came of judging a pair, or an answer by the rules of `plaudit.answers`.
 
     >>> Status.TIMEOUT == "timeout"
     True
@@ -44,6 +44,11 @@ class Status(StrEnum):
     TIMEOUT = "timeout"  # the deadline passed, and the worker was killed
     LIMIT = "limit"  # too large to try: digits, nesting, towers of powers, memory
     ERROR = "error"  # workers died on it again and again, or plaudit has a fault
+    # Only the rules of `plaudit.answers` return these.
+    SEVERAL = "several"  # more than one answer, but the gold is one
+    UNSOLVED = "unsolved"  # a calculation without its result: 2+2 if the gold is 4
+    RETRACTED = "retracted"  # the answer was taken back
+    UNDECIDED = "undecided"  # no rule can tell
 
     __hash__ = str.__hash__
 

@@ -1,4 +1,4 @@
-r"""Completions and golds in, and out come plaudit's own rewards, which a careful person would sign.
+r"""plaudit's own rewards for answers: right as a careful person would judge.
 
     from plaudit.rewards.answers import answer_reward
 
@@ -18,7 +18,6 @@ from typing import Any
 
 from plaudit.answers import (
     AnswerVerdict,
-    Outcome,
     Rules,
     check_kind,
     final_answer,
@@ -37,7 +36,7 @@ Gold = str | float | Sequence[str | float] | None
 PerRow = str | Sequence[str | None] | None
 Choices = Sequence[Sequence[str] | None] | None
 
-NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Outcome.BAD_GOLD)
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 
 
 @reward(columns=("solution", "kind", "choices", "question"), takes_alternatives=True)
@@ -53,7 +52,7 @@ def answer_reward(
     grader: Grader | Mapping[str, Any] | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    r"""1.0 where the final answer is right, 0.0 where not, None without a gold or after an error.
+    r"""1.0 if the final answer is right, 0.0 if not, None without a gold or after an error.
 
     completions: a text or a list of messages for each row
     solution: the gold of each row: text, a number, a list of alternatives, or None; in a row with
@@ -65,12 +64,12 @@ def answer_reward(
     question: the question of each row, for what only it says, such as the order of coordinates; a
         single text holds for every row. Default: not known
     tolerance: how far a number may be off, as a share of the gold: with 0.01, 99 and 101 are right
-        where the gold is 100. Default: numbers must be equal
+        if the gold is 100. Default: numbers must be equal
     rounding: whether a correct rounding to three digits or more is right: 0.333 for 1/3.
         Default: True
     unsolved: "wrong" or "right": what an answer is that states a calculation and not its result,
         such as 2+2 for 4. Default: "wrong"
-    grader: a model that is asked where no rule can tell, see `Grader`; in a recipe a table such as
+    grader: a model that is asked if no rule can tell, see `Grader`; in a recipe a table such as
         `{ url = "http://localhost:8000/v1", model = "qwen3-8b" }`. Default: such rows get 0.0
 
     >>> texts = [r"\boxed{\frac{2}{4}}", r"\boxed{2+2}", "The answer is 7."]
@@ -114,7 +113,7 @@ async def answer_reward_async(
 
 
 class _Row:
-    """What is known of one completion."""
+    """One completion with its golds and its columns."""
 
     __slots__ = ("choices", "golds", "kind", "question", "text")
 
@@ -217,8 +216,8 @@ def _judged(
 def _with_symbolic(verdict: AnswerVerdict, said: Verdict) -> AnswerVerdict:
     if said.status in (Status.NO_ANSWER, Status.BAD_GOLD):
         return verdict
-    how = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
-    return replace(verdict, outcome=Outcome(said.status.value), how=how, symbolic=False)
+    decided_by = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
+    return replace(verdict, status=said.status, decided_by=decided_by, symbolic=False)
 
 
 def _graded(
@@ -227,8 +226,8 @@ def _graded(
     grader: Grader | None,
     log_metric: object,
 ) -> list[tuple[AnswerVerdict, Asked | None]]:
-    """The verdicts, with what the grader said where no rule could tell."""
-    undecided = [row for row, v in enumerate(verdicts) if v.outcome is Outcome.UNDECIDED]
+    """The verdicts, with the grader's answer if no rule could tell."""
+    undecided = [row for row, v in enumerate(verdicts) if v.status is Status.UNDECIDED]
     if grader is None or not undecided:
         return [(verdict, None) for verdict in verdicts]
     questions = [
@@ -244,15 +243,17 @@ def _graded(
 
 
 def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
-    if verdict.outcome is Outcome.BAD_GOLD:
+    if verdict.status is Status.BAD_GOLD:
         return NO_GOLD
     answer, gold = verdict.answer or None, verdict.gold or None
     if asked is None or asked.same is None:
         why = verdict.why if asked is None else f"{verdict.why} {asked.why}"
-        right = None if verdict.outcome is Outcome.ERROR else verdict.right
+        right = None if verdict.status is Status.ERROR else verdict.right
         value = None if right is None else float(right)
-        return Score(value, why, answer, gold, verdict.how, verdict.outcome.value, right=right)
-    status = Outcome.EQUAL if asked.same else Outcome.DIFFERENT
+        return Score(
+            value, why, answer, gold, verdict.decided_by, verdict.status.value, right=right
+        )
+    status = Status.EQUAL if asked.same else Status.DIFFERENT
     value = float(asked.same)
     return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)
 
@@ -264,7 +265,7 @@ def mention_reward(
     separator: str | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    """1.0 where the answer, which may be prose, names a gold; 0.0 where not; None without a gold.
+    """1.0 if the answer, which may be prose, names a gold; 0.0 if not; None without a gold.
 
     Articles, middle names, plurals, ordinals and the order of dates do not count. A gold that is
     denied ("not Paris"), or one of many names in a list, is not named.
@@ -286,7 +287,7 @@ def exact_match_reward(
     separator: str | None = None,
     **kwargs: Any,
 ) -> list[Score]:
-    """1.0 where the final answer is a gold, word for word; 0.0 where not; None without a gold.
+    """1.0 if the final answer is a gold, word for word; 0.0 if not; None without a gold.
 
     Letter case, punctuation, articles and white space do not count. The final answer is what
     stands in a box or in `<answer>…</answer>`, what is announced, or the whole text.
@@ -347,7 +348,7 @@ def _final(text: str) -> str:
     final = final_answer(text)
     if final.where in ("box", "tag", "announced"):
         return "" if final.retracted else final.text
-    # What is only thought of is no answer.
+    # An answer inside the thinking does not count.
     return text.rpartition("</think>")[2].partition("<think>")[0].strip()
 
 
@@ -355,13 +356,13 @@ def _mentions(text: str, golds: list[str]) -> Score:
     answer = _final(text)
     if not answer:
         why = "The completion has no final answer."
-        return Score(0.0, why, None, golds[0], status=Outcome.NO_ANSWER, right=False)
+        return Score(0.0, why, None, golds[0], status=Status.NO_ANSWER, right=False)
     found = mentioned(answer, golds)
     why = {
-        Outcome.EQUAL: f"The answer names a gold: {found.how}.",
-        Outcome.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
-    }.get(found.outcome, "The answer names no gold.")
-    status = found.outcome.value
+        Status.EQUAL: f"The answer names a gold: {found.decided_by}.",
+        Status.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
+    }.get(found.status, "The answer names no gold.")
+    status = found.status.value
     return Score(
         float(found.equal), why, answer[:300], golds[0], "words", status, right=found.equal
     )
@@ -370,7 +371,7 @@ def _mentions(text: str, golds: list[str]) -> Score:
 def _matches(text: str, golds: list[str]) -> Score:
     answer = _final(text)
     match = next((gold for gold in golds if same_normal_text(answer, gold)), None)
-    status = Outcome.DIFFERENT if match is None else Outcome.EQUAL
+    status = Status.DIFFERENT if match is None else Status.EQUAL
     why = "The answer is no gold, word for word." if match is None else "The answer is a gold."
     return Score(
         float(match is not None),

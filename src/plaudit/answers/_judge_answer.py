@@ -1,4 +1,4 @@
-r"""A completion and its golds in, and out comes a verdict: find the final answer, read, compare."""
+r"""The verdict on a completion: find its final answer, read both sides, compare them."""
 
 import re
 from collections import Counter
@@ -6,53 +6,58 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.answers._budget import MOST_STEPS, limited_steps
-from plaudit.answers._choices import read_choice, several_choices
-from plaudit.answers._compare import compare
-from plaudit.answers._conditions import Given
-from plaudit.answers._dates import (
+from plaudit.answers._comparison import check_kind, compare, kind_of
+from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._grammar import read_tree
+from plaudit.answers._reading import render
+from plaudit.answers._text import (
     Clock,
+    read_choice,
     read_clock,
     read_date,
     same_clock,
     same_date,
+    same_list,
+    same_words,
     says_time,
+    several_choices,
+    without_filling,
+    words_of,
 )
-from plaudit.answers._final import LONGEST_ANSWER, Final, final_answer
-from plaudit.answers._formatting import without_formatting
-from plaudit.answers._grammar import read_tree
-from plaudit.answers._kinds import check_kind, kind_of
-from plaudit.answers._rules import SAME, Found, Outcome, Rules, different, equal
-from plaudit.answers._shown import shown
-from plaudit.answers._text import same_list, same_words, without_filling, words_of
-from plaudit.answers._tree import CannotReadError, Node, TooLargeError
-from plaudit.answers._verdict import AnswerVerdict
+from plaudit.answers._tokens import without_formatting
+from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
+from plaudit.answers._values import MOST_STEPS, limited_steps
+from plaudit.answers._verdict import SAME, AnswerVerdict, Decision, Rules, different, equal
 from plaudit.errors import describe_and_log
+from plaudit.judge import Status
 
-_SHORT_TEXT = 3  # words
-_SHORT = 500  # characters
+_SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
+_SHORT = 500  # characters of an answer and its gold whose verdict is cached
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
-_LEFT_OUT = re.compile(
+# math-verify may skip these and compare the rest: an answer that has more of them than its gold is
+# not passed to it.
+_SKIPPED = re.compile(
     r"\\\\|\\(?:text\w*|mathrm|mbox|neq?|leq?|geq?|not|notin|in|sim|approx|equiv|to|times|cdot|div"
     r"|pm|mp|q?quad|phantom|implies|mid|gg|ll)(?![A-Za-z])|\\[ ;:]|(?<=\d)\s++(?=[\d.])"
     r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
 )
 _CONDITIONS = "conditions that differ"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
+# Of several golds, the one whose verdict comes first counts.
 _ORDER = (
-    Outcome.EQUAL, Outcome.UNSOLVED, Outcome.SEVERAL, Outcome.RETRACTED, Outcome.UNDECIDED,
-    Outcome.TIMEOUT, Outcome.LIMIT, Outcome.ERROR, Outcome.DIFFERENT, Outcome.NO_ANSWER,
-    Outcome.BAD_GOLD,
+    Status.EQUAL, Status.UNSOLVED, Status.SEVERAL, Status.RETRACTED, Status.UNDECIDED,
+    Status.TIMEOUT, Status.LIMIT, Status.ERROR, Status.DIFFERENT, Status.NO_ANSWER,
+    Status.BAD_GOLD,
 )  # fmt: skip
 
 
 class Tree(NamedTuple):
-    """A text that could be read as a formula."""
+    """The tree of a text, and its conditions."""
 
     node: Node
-    given: Given
+    conditions: Conditions
 
 
 def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
@@ -62,29 +67,31 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     golds: the golds as text, each of which is right; blank ones are left out
     rules: the settings of the comparison. Default: those of `Rules()`
 
-    >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).outcome
-    <Outcome.EQUAL: 'equal'>
-    >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).outcome
-    <Outcome.RETRACTED: 'retracted'>
+    >>> judge_answer(r"So it is \boxed{\frac{2}{4}}.", ["0.5"]).status
+    <Status.EQUAL: 'equal'>
+    >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).status
+    <Status.RETRACTED: 'retracted'>
     """
     check_kind(rules.kind)
     if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
         raise TypeError(f"golds must be a list of texts, got {golds!r:.80}")
     golds = [gold for gold in golds if gold.strip()]
     if not golds:
-        return AnswerVerdict(Outcome.BAD_GOLD, "", "")
+        return AnswerVerdict(Status.BAD_GOLD, "", "")
     final = final_answer(completion)
     if not final.text:
-        return AnswerVerdict(Outcome.NO_ANSWER, "", golds[0])
+        return AnswerVerdict(Status.NO_ANSWER, "", golds[0])
     if final.retracted:
-        return AnswerVerdict(Outcome.RETRACTED, final.text, golds[0])
+        return AnswerVerdict(Status.RETRACTED, final.text, golds[0])
     if len(final.text) > LONGEST_ANSWER * 5:
-        return AnswerVerdict(Outcome.LIMIT, final.text, golds[0], how="the answer is too long")
+        return AnswerVerdict(
+            Status.LIMIT, final.text, golds[0], decided_by="the answer is too long"
+        )
     verdicts = [
         (_remembered if len(final.text) + len(gold) < _SHORT else judge_final)(final, gold, rules)
         for gold in golds
     ]
-    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.outcome))
+    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
 
 
 def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
@@ -95,20 +102,20 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
             kind, found = _judged(final, gold, rules)
     except TooLargeError as error:
         same = without_formatting(final.text) == without_formatting(gold)
-        kind, found = "number", SAME if same else Found(Outcome.LIMIT, str(error))
+        kind, found = "number", SAME if same else Decision(Status.LIMIT, str(error))
     except Exception as error:  # it costs one row, never the run
-        kind, found = "", Found(Outcome.ERROR, describe_and_log(error))
+        kind, found = "", Decision(Status.ERROR, describe_and_log(error))
     symbolic = (
-        found.outcome is Outcome.UNDECIDED
-        and found.how != _CONDITIONS
+        found.status is Status.UNDECIDED
+        and found.decided_by != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
         and _signs(final.text) <= _signs(gold)
     )
     comma = rules.kind == "number"
-    mine, yours = _shown(final.text, kind, comma), _shown(gold, kind, comma)
+    mine, yours = _rendered(final.text, kind, comma), _rendered(gold, kind, comma)
     return AnswerVerdict(
-        found.outcome, final.text, gold, kind, found.how, mine, yours, symbolic=symbolic
+        found.status, final.text, gold, kind, found.decided_by, mine, yours, symbolic=symbolic
     )
 
 
@@ -117,20 +124,20 @@ _remembered = lru_cache(maxsize=8192)(judge_final)
 
 
 def _is_symbolic(text: str) -> bool:
-    """Whether a text that no rule can tell of may be a formula that math-verify can read."""
+    """Whether a text may be a formula that math-verify can read."""
     plain = _COMMANDS.sub(" ", text)
     return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
 
 
 def _signs(text: str) -> Counter[str]:
-    """What math-verify may leave out of an answer: relations, text, breaks, braces left open."""
-    found = Counter(_LEFT_OUT.findall(text.strip().strip("$")))
+    """The signs that math-verify may skip: relations, text, line breaks, open braces."""
+    found = Counter(_SKIPPED.findall(text.strip().strip("$")))
     found["{"] = abs(text.count("{") - text.count("}"))
     return found
 
 
-def _shown(text: str, kind: str, decimal_comma: bool) -> str:
-    """How a side was read, for a person; "" where that is just as it stands."""
+def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
+    """How a side was read, for a person; "" if that is just as it stands."""
     if kind in ("", "choice", "text", "time"):
         return ""
     try:
@@ -138,7 +145,7 @@ def _shown(text: str, kind: str, decimal_comma: bool) -> str:
     except TooLargeError:
         return ""
     plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
-    said = "" if tree is None or plain else shown(tree.node)
+    said = "" if tree is None or plain else render(tree.node)
     return "" if said.replace(" ", "") == text.replace(" ", "") else said
 
 
@@ -149,7 +156,7 @@ def _gold_text(gold: str) -> str:
     return gold
 
 
-def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
+def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     letter = _choice_gold(gold, rules)
     if letter:
         return "choice", _choice(final.text, letter, rules)
@@ -168,7 +175,7 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Found]:
     return kind, _formula(final, gold, tree, rules)
 
 
-def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
+def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     text = final.text
     answer = _tree(text, rules.kind == "number")
     if answer is None:
@@ -176,15 +183,19 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Found:
             return equal("the same words")
         if _WORDS.search(_COMMANDS.sub(" ", text)):
             if final.where == "line":
-                return Found(Outcome.NO_ANSWER)
+                return Decision(Status.NO_ANSWER)
             return different("words, where the gold is a formula")
         if _GOES_ON.search(text):
             return different("a series that goes on")
-        return Found(Outcome.UNDECIDED, "a formula that cannot be read")
-    integers = tree.given.integers | answer.given.integers if tree.given.integers else frozenset()
-    found = compare(tree.node, answer.node, rules, Given(integers))
-    if found.equal and tree.given.conditions != answer.given.conditions:
-        return Found(Outcome.UNDECIDED, _CONDITIONS)
+        return Decision(Status.UNDECIDED, "a formula that cannot be read")
+    integers = (
+        tree.conditions.integers | answer.conditions.integers
+        if tree.conditions.integers
+        else frozenset()
+    )
+    found = compare(tree.node, answer.node, rules, integers)
+    if found.equal and tree.conditions.words != answer.conditions.words:
+        return Decision(Status.UNDECIDED, _CONDITIONS)
     return found
 
 
@@ -214,22 +225,22 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
     return None
 
 
-def _choice(answer: str, letter: str, rules: Rules) -> Found:
+def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     if several_choices(answer):
-        return Found(Outcome.SEVERAL, "more than one letter")
+        return Decision(Status.SEVERAL, "more than one letter")
     option = _option(answer, rules) if rules.choices else None
     picked = option or read_choice(answer)
     if picked is None:
         return different("no option")
-    how = "the text of an option" if option else "its letter"
-    return equal(how) if picked == letter else different(how)
+    decided_by = "the text of an option" if option else "its letter"
+    return equal(decided_by) if picked == letter else different(decided_by)
 
 
 def _option(answer: str, rules: Rules) -> str | None:
     """The letter of the option whose text the answer is."""
     plain = Rules(rounding=False)
-    for place, option in enumerate(rules.choices):
-        letter = chr(ord("A") + place)
+    for index, option in enumerate(rules.choices):
+        letter = chr(ord("A") + index)
         if same_words(option, answer):
             return letter
         mine, yours = _tree(option, False), _tree(answer, False)
@@ -238,7 +249,7 @@ def _option(answer: str, rules: Rules) -> str | None:
     return None
 
 
-def _clock(answer: str, gold: str, rules: Rules) -> Found | None:
+def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
     by_question = rules.kind == "time" or says_time(gold, rules.question)
     if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
         return None
@@ -257,7 +268,7 @@ def _raw_clock(text: str) -> Clock | None:
     return read_clock(text.replace("{:}", ":"))
 
 
-def _date(answer: str, gold: str, rules: Rules) -> Found | None:
+def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     if rules.kind not in (None, "text", "time"):
         return None
     mine = read_date(gold)
@@ -269,7 +280,7 @@ def _date(answer: str, gold: str, rules: Rules) -> Found | None:
     return equal("the date") if same_date(mine, yours) else different("the date")
 
 
-def _text(answer: str, gold: str, rules: Rules) -> Found:
+def _text(answer: str, gold: str, rules: Rules) -> Decision:
     if same_words(gold, answer) or same_words(gold, without_filling(answer)):
         return equal("the same words")
     if rules.kind != "text" and same_list(gold, answer):
@@ -288,4 +299,4 @@ def _text(answer: str, gold: str, rules: Rules) -> Found:
             return found
     if len(words_of(gold)) <= _SHORT_TEXT:
         return different("their words")
-    return Found(Outcome.UNDECIDED, "texts that differ")
+    return Decision(Status.UNDECIDED, "texts that differ")

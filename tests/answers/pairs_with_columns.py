@@ -1,7 +1,7 @@
-"""Golds and boxes where the dataset says the kind, the options or the question."""
+"""Golds and boxed answers in datasets that have a kind, options or a question."""
 
-# gold, what stands in the box, whether it is right, kind, choices, question
-SAID: list[tuple[str, str, bool, str | None, tuple[str, ...], str]] = [
+# gold, boxed answer, whether it is right, kind, choices, question
+PAIRS_WITH_COLUMNS: list[tuple[str, str, bool, str | None, tuple[str, ...], str]] = [
     ("B", "not B", False, "choice", (), ""),
     ("B", "Option (B)", True, "choice", (), ""),
     ("B", "choice B", True, "choice", (), ""),

@@ -1,0 +1,325 @@
+r"""The final answer of a completion, and whether the completion takes it back.
+
+It is the last `\boxed{…}` or `<answer>…</answer>`, whichever is later; else what the last "the
+answer is" or "####" announces; else the last line. Everything takes time linear in the text.
+"""
+
+import re
+from collections import deque
+from typing import NamedTuple
+
+LONGEST_ANSWER = 2000
+MOST_BOXES = 100
+_BRACES = re.compile(
+    r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
+)
+_THINK, _THINK_END = "<think>", "</think>"
+_BETWEEN = re.compile(
+    r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
+    r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
+)
+_OR_ANOTHER = re.compile(
+    r"[\s$*.,(]*+(?:\\[)\]][\s,]*+)?\bor\b(?:\s++(?:maybe|perhaps|possibly|even|else))*+[\s$*,:]*+"
+    r"(?!equivalently|in other|simply|about|approximately|more)([^\s.,;()]{1,60})"
+)
+_AND_OR = re.compile(r"\b(and|or)\b")
+_AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
+_ANNOUNCED = re.compile(
+    r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
+    r"\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
+    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|\bans\s*+[:.=]|"
+    r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FILLING = re.compile(
+    r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
+)
+_BECAUSE = re.compile(
+    r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
+    r"|;\s(?=(?:note|hence|so|this|that|it|we|but|and)\b)",
+    re.IGNORECASE,
+)
+_LEADING = re.compile(
+    r"^[\s*_]*+(?:∴|\\therefore\b|(?:so|thus|hence|therefore|finally|then|answer|final answer"
+    r"|and|we get|we have|it is)\b)[\s,:*]*+",
+    re.IGNORECASE,
+)
+# A value that says of itself that it is wrong: "67 (incorrect)".
+_DENIED = re.compile(
+    r"[\d})\]][\s,;:–—-]*+(?:\\text\w*+\s*+\{\s*+)?\(?(?:is |was )?"
+    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$",
+    re.IGNORECASE,
+)
+
+
+class Final(NamedTuple):
+    """The final answer, and where it stood: box, tag, announced, line; "" if there is none.
+
+    >>> final_answer("<answer>5</answer>").where
+    'tag'
+    """
+
+    text: str
+    where: str
+    retracted: bool = False
+
+
+def final_answer(text: str) -> Final:
+    r"""The final answer of a completion.
+
+    >>> final_answer(r"So it is \boxed{5}.")
+    Final(text='5', where='box', retracted=False)
+    >>> final_answer("The answer is 7. Let me know if you have questions!").text
+    '7'
+    >>> final_answer(r"\boxed{5}. Actually no, it is 7.").retracted
+    True
+    >>> final_answer("First this,\nthen that:\n\n42")
+    Final(text='42', where='line', retracted=False)
+    """
+    body = _after_thinking(text)
+    found = _boxed_or_tagged(body) or _announced(body)
+    if found is None:
+        return _last_line(body)
+    answer, where, end = found
+    after = body[end : end + 5 * LONGEST_ANSWER]
+    other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
+    if other:
+        answer += f" \\text{{ or }} {other[1]}"
+    answer = answer.strip()
+    taken_back = _DENIED.search(answer) or is_retracted(after, answer)
+    return Final(answer, where, bool(answer) and bool(taken_back))
+
+
+def _after_thinking(text: str) -> str:
+    """The text after the thinking: an answer inside it does not count."""
+    after = text.rpartition(_THINK_END)[2]
+    return after.partition(_THINK)[0]  # thinking that never ends is thinking
+
+
+def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:
+    boxes = _boxes(text)
+    tag = _last_tag(text)
+    if tag is not None and (not boxes or boxes[-1][1] <= tag[1]):
+        start, end = tag
+        inside = text[start:end]
+        inner = _boxes(inside)
+        after = end + len("</answer>")
+        return (_run(inside, inner), "box", after) if inner else (inside, "tag", after)
+    if boxes:
+        return _run(text, boxes), "box", boxes[-1][1]
+    return None
+
+
+def _last_tag(text: str) -> tuple[int, int] | None:
+    start = text.rfind("<answer>")
+    if start < 0:
+        return None
+    start += len("<answer>")
+    end = text.find("</answer>", start)
+    end = len(text) if end < 0 else end
+    if end - start > LONGEST_ANSWER and end == len(text):
+        return None
+    return start, end
+
+
+def _boxes(text: str) -> list[tuple[int, int, str]]:
+    """The boxes of a text, where they start and end and what they hold; nested ones count once."""
+    found: list[tuple[int, int, str]] = []
+    opened: list[tuple[int, int] | None] = []  # of each open brace: the box that it opens, if any
+    for part in _BRACES.finditer(text):
+        if part["box"]:
+            opened.append((part.start(), part.end()))
+        elif part["bare"]:
+            found.append((part.start(), part.end(), part["content"]))
+        elif part[0] == "{":
+            opened.append(None)
+        elif part[0] == "}" and opened and (box := opened.pop()):
+            while found and found[-1][0] > box[0]:
+                found.pop()
+            found.append((box[0], part.end(), text[box[1] : part.start()]))
+    return sorted(found)
+
+
+def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
+    """The last run of boxes with nothing between them, as one answer."""
+    run = [boxes[-1]]
+    joiners: list[str] = []
+    for box in reversed(boxes[-MOST_BOXES:-1]):
+        between = text[box[1] : run[-1][0]]
+        if not _BETWEEN.fullmatch(between) or "\n\n" in between:
+            break
+        word = _AND_OR.search(between)
+        joiners.append(word[1] if word else ",")
+        run.append(box)
+    run.reverse()
+    joiners.reverse()
+    after = _AFTER_BOX.match(text, run[-1][1])
+    contents = [content.strip() for _, _, content in run]
+    if len(set(contents)) == 1:
+        contents = contents[:1]
+    answer = contents[0]
+    for joiner, content in zip(joiners, contents[1:], strict=False):
+        answer += f" \\text{{ {joiner} }} {content}" if joiner != "," else f" , {content}"
+    return answer + (after[1] if after else "")
+
+
+def _announced(text: str) -> tuple[str, str, int] | None:
+    # A queue of one keeps the last that went through it.
+    last = deque(_ANNOUNCED.finditer(text), maxlen=1)
+    if not last:
+        return None
+    found = last[0]
+    start = found.end()
+    while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":"):
+        start += 1
+    end = sentence_end(text, start)
+    because = _BECAUSE.search(text, start, end)
+    stop = because.start() if because else end
+    answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
+    if len(answer) > LONGEST_ANSWER:
+        return None
+    return answer, "announced", end
+
+
+def _last_line(text: str) -> Final:
+    lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
+    if not lines:
+        return Final("", "")
+    if len(text) <= LONGEST_ANSWER and "\\begin" in text:
+        return Final(text.strip(), "line")
+    line = _LEADING.sub("", lines[-1].strip().strip("*").strip())
+    line = line or lines[-1].strip()
+    if len(line) > LONGEST_ANSWER:
+        return Final("", "")
+    return Final(line, "line")
+
+
+# -- Retraction
+
+_SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
+# Before a full stop that ends no sentence. `sentence_end` looks at six characters for it.
+_ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$")
+_TAKEN_BACK = re.compile(
+    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
+    r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
+    r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
+    r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
+    r"|\b(?:that|this|it|which|above|answer)(?:'s| is| was)(?: actually| clearly| in fact)? "
+    r"(?:wrong|incorrect|not right|not correct|mistaken|a mistake|an error|false|not true"
+    r"|impossible)\b|\bI (?:have )?(?:made|see) (?:a|an|my)\b[^.]{0,30}?(?:mistake|error|slip)"
+    r"|\bI (?:mis\w+|forgot|overlooked|missed|miscounted)\b|\bmy mistake\b|\bmy bad\b|\boops\b"
+    r"|\b(?:sorry|apologies|apologize)\b(?! for (?:the|any|being|a) (?:long|length|lengthy|delay))"
+    r"|\blet me (?:re|correct|fix|try again|start over)"
+    r"|\bshould (?:actually |really |instead )?(?:be|have been)\b|\brather than\b|\bhmm+\b"
+    r"|\bor rather\b|\bstrike that\b|\bforget (?:what|that|my|this)\b|\bwithdraw\b"
+    r"|\bon reflection\b|\bwait,? no\b|\bnever ?mind\b|\bI (?:really )?meant\b|\bI should have\b"
+    r"|\bI (?:have to |must )?change my (?:answer|mind)\b|\bthat (?:cannot|can't|can not) be\b"
+    r"|\bthat (?:does not|doesn't) (?:work|hold|fit|check out|add up)\b|\bneeds? to be corrected\b"
+    r"|\b(?:edit|update|erratum)\s*:|\b(?:up)?on (?:re-?\w+ing|closer|further|a second)\b"
+    r"|\bafter (?:re-?\w+ing|double-checking|a second)\b|\b(?:checking|looking) again\b"
+    r"|\bI (?:need|have|want) to correct\b|\bthe (?:answer|result|value) (?:must|has to) be\b"
+    r"|\binstead\b(?! of)|\bit (?:is|was) in fact\b|\bturns out\b"
+    r"|\bin fact,? (?:it is|it's|the answer) "
+    r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
+    re.IGNORECASE,
+)
+_SUPPOSED = re.compile(
+    r"^\W*(?:if|I (?:first|initially)|my first|earlier|initially|at first"
+    r"|one (?:might|may|could)|some(?:one|body)?\b|you (?:might|may|could)|note\b|notice"
+    r"|a common|many\b|students|people|had we|it (?:might|may) seem|remember|recall|don't|do not"
+    r"|be careful)",
+    re.IGNORECASE,
+)
+_CONFIRMED = re.compile(
+    r"\b(?:stands|still holds|checks out|remains|confirmed|confirms|no(?:thing| change)"
+    r"|(?:is|was|am) (?:indeed |still |therefore )?"
+    r"(?:correct|right|confirmed|fine|valid|unchanged|the same)"
+    r"|as (?:before|found|above)|same (?:answer|result|value))\b",
+    re.IGNORECASE,
+)
+
+
+_YES = re.compile(r"\byes\b[.,!]", re.IGNORECASE)
+_YES_OR_NO = re.compile(r"\b(?:yes|no|true|false)\b", re.IGNORECASE)
+_VALUES = re.compile(r"\d+(?:\.\d+)?|\b[A-J]\b")
+_FORMATTING = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
+# Markers that remarks have too: they count only if the sentence has another answer.
+_WEAK = (
+    "should", "rather than", "actually", "hmm", "in fact", "it is in fact", "it was in fact",
+    "let me", "the correct", "the right", "upon", "on ", "after", "checking", "looking", "instead",
+    "turns out", "edit", "update", "the answer", "the result", "the value",
+)  # fmt: skip
+
+
+def is_retracted(after: str, answer: str) -> bool:
+    r"""Whether what follows an answer takes it back.
+
+    >>> is_retracted(". Hold on, it should be 7.", "5"), is_retracted(". It is not 7.", "5")
+    (True, False)
+    """
+    last = None
+    for found in _TAKEN_BACK.finditer(after):
+        sentence = _sentence_around(after, found.start())
+        if not _SUPPOSED.match(sentence) and not _harmless(found[0], sentence, answer):
+            last = found
+    if last is None:
+        return False
+    rest = _positive(after[last.end() :])
+    says_yes = _YES.search(rest) and not _YES_OR_NO.search(answer)
+    return not says_yes and not _CONFIRMED.search(rest)
+
+
+def _positive(text: str) -> str:
+    return re.sub(r"\b(?:not|n't|isn't|never)\s++\w++", "", text)
+
+
+def _sentence_around(text: str, at: int) -> str:
+    start = max(text.rfind(". ", 0, at), text.rfind("\n", 0, at), text.rfind("! ", 0, at))
+    end = _SENTENCE_END.search(text, at)
+    return text[start + 1 : end.start() if end else len(text)].strip()
+
+
+def _harmless(marker: str, sentence: str, answer: str) -> bool:
+    """Whether a marker is only a remark, judged by its sentence."""
+    lowered = marker.lower()
+    plain = _FORMATTING.sub("", answer).strip()
+    denies = plain.lower() in ("no", "false", "none", "impossible", "never")
+    if denies and lowered.endswith(("not true", "false", "impossible")):
+        return True  # "No. It is not true for n = 4."
+    if not lowered.startswith(_WEAK) or lowered.startswith(
+        ("actually, no", "actually no", "actually, wait")
+    ):
+        return False
+    if lowered.startswith("let me"):
+        return (
+            not re.match(r"let me (?:re|correct|fix|try|start)", lowered)
+            or "know" in sentence.lower()
+        )
+    values = _VALUES.findall(sentence)
+    if _YES_OR_NO.fullmatch(plain):
+        plain = plain.lower()
+        values = [value.lower() for value in _YES_OR_NO.findall(sentence)]
+    others = [value for value in values if value != plain]
+    if lowered.startswith(("the correct", "the right", "the real", "the true", "the actual")):
+        return plain in sentence or not others
+    return not others or (
+        plain in values and "not " + plain not in sentence and "rather" not in sentence
+    )
+
+
+def sentence_end(text: str, start: int) -> int:
+    """The end of the sentence; a formula between dollars or in display is not cut."""
+    if text.startswith(("$$", "\\["), start):
+        closing = text.find("$$" if text[start] == "$" else "\\]", start + 2)
+        if closing > 0:
+            return closing + 2
+    found = _SENTENCE_END.search(text, start)
+    dollars, counted = 0, start
+    while found and found[0] == "!":
+        dollars, counted = dollars + text.count("$", counted, found.start()), found.start()
+        if dollars % 2 == 0:
+            break
+        found = _SENTENCE_END.search(text, found.end())  # a factorial
+    while found and _ABBREVIATION.search(text[max(start, found.start() - 6) : found.start()]):
+        found = _SENTENCE_END.search(text, found.end())
+    return found.start() if found else len(text)
