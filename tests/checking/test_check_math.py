@@ -75,7 +75,7 @@ def test_every_finding_in_the_untouched_file_is_explained(untouched):
             first.setdefault(finding.prompt, finding.line)
     assert set(first.values()) == set(SUSPICIOUS)
     assert summary.rows == 1662
-    assert summary.formats == {"answer": r"\boxed{…}"}
+    assert summary.formats == {"accuracy": r"\boxed{…}"}
 
 
 def test_every_planted_fault_is_found_and_nothing_else(original, untouched, tmp_path):
