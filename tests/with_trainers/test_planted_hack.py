@@ -58,7 +58,7 @@ def steps(tmp_path_factory):
         import mathematics
 
         torch.set_num_threads(1)
-        rows = mathematics.make(folder / "start", seed=0)
+        rows, _ = mathematics.make(folder / "start", seed=0)
     for name, text in (("hole.py", FORM), ("recipe.toml", RECIPE), ("run.toml", RUN)):
         (folder / name).write_text(text)
     (folder / "data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
