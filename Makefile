@@ -8,12 +8,13 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .DEFAULT_GOAL := help
-.PHONY: help ready demo lint test test-long coverage test-failed test-oldest bench test-audit test-browser \
+.PHONY: help ready demo lint quick test test-long coverage test-failed test-oldest bench test-audit test-browser \
 	test-ray test-trainers train-demo docs wheel clean
 
 help:
 	@echo "make demo          score small files of completions, show why each got its value, write reports"
 	@echo "make train-demo    train tiny models with TRL, on the CPU, and draw what the rewards teach them"
+	@echo "make quick         lint, and the tests of the core"
 	@echo "make test          lint, types, the order of imports, and the quick tests"
 	@echo "make test-long     the tests that make test leaves out: long comparisons, kills, benchmarks"
 	@echo "make coverage      every test, and which lines they reach"
@@ -26,7 +27,7 @@ help:
 	@echo "make docs          the documentation as a site, in build/site"
 	@echo "make wheel         build the package, and try it in a clean environment"
 	@echo "make lint          the checks that run no test"
-	@echo "make bench         the benchmarks; BENCH='--data FILE --write' for real rows, and the tables into docs"
+	@echo "make bench         the benchmarks; BENCH='--data FILE --write' for real rows, and the tables into bench/results"
 	@echo "make clean         remove what the others made"
 
 $(READY): pyproject.toml
@@ -34,7 +35,7 @@ $(READY): pyproject.toml
 		echo "plaudit needs Python 3.11 or newer: make PYTHON=/path/to/python3.11 …" >&2; exit 1; }
 	@echo "Setting up $(VENV) (once)"
 	@[ -e $@ ] || $(PYTHON) -m venv --clear $(VENV)
-	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,report,serve,client,dev]'
+	@$(BIN)/python -m pip install --quiet --quiet --editable '.[antlr4-13,coco,openai,score,speech,instructions,report,serve,client,structured,dev]'
 	@touch $@
 
 ready: $(READY)
@@ -53,6 +54,13 @@ lint: $(READY)
 	@$(BIN)/ruff format --quiet --check
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo
+
+# The inner loop: what breaks most often, in less than a minute.
+CORE := tests/test_scores.py tests/test_golden.py tests/test_golds.py tests/test_completions.py \
+	tests/test_columns.py tests/test_extract.py tests/test_architecture.py tests/recipes \
+	tests/rewards/test_trl.py tests/rewards/test_canoe.py
+quick: lint
+	@$(BIN)/pytest -m 'not long' --numprocesses 2 --dist worksteal $(CORE)
 
 test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
@@ -76,9 +84,9 @@ $(OLDEST)/.ready: tests/oldest.txt pyproject.toml
 		--editable '.[antlr4-9]' hypothesis pytest pytest-xdist
 	@touch $@
 
-COMPARISONS := tests/judge/exact tests/judge/reading tests/judge/workers/test_symbolic.py \
-	tests/judge/workers/latex \
-	tests/judge/test_versions.py tests/test_golden.py src/plaudit/judge src/plaudit/doctor.py
+COMPARISONS := $(addprefix tests/judge/test_,algebra.py candidates.py exact_numbers.py \
+	latex_reader.py normalise.py plain_data.py reading.py size_limits.py versions.py) \
+	tests/judge/workers/test_symbolic.py tests/test_golden.py src/plaudit/judge src/plaudit/doctor.py
 test-oldest: $(OLDEST)/.ready
 	@$(OLDEST)/bin/python -m pytest -p no:cacheprovider -m 'not long' --numprocesses 3 \
 		--dist worksteal $(COMPARISONS)
@@ -89,7 +97,7 @@ bench: $(READY)
 
 # Every reward with a known hole, and sound ones: it takes many minutes, alone on the machine.
 test-audit: $(READY)
-	@PLAUDIT_AUDIT_TESTS=1 $(BIN)/pytest tests/auditing
+	@PLAUDIT_AUDIT_TESTS=1 $(BIN)/pytest tests/audit
 
 # Beside what pip installs, it needs Debian's chromium and chromium-driver.
 test-browser: $(READY)

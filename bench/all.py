@@ -1,10 +1,10 @@
-"""The benchmarks whose tables are in the documentation, one after another.
+"""Run the benchmarks, one after another.
 
     python bench/all.py --data rollouts.jsonl --write
 
-Each runs in its own process and prints Markdown. With --write, the tables replace what is between
-the two marker comments in the pages of docs/, or in those that --pages names. Exits with 1 if a
-benchmark fails; its tables are shown all the same.
+Each runs in its own process and prints Markdown. With --write, the tables go to bench/results, a
+file for each group, or for those that --groups names. Exits with 1 if a benchmark fails; its tables
+are shown all the same.
 """
 
 import platform
@@ -19,33 +19,42 @@ from pathlib import Path
 from report import arguments
 
 HERE = Path(__file__).parent
-DOCS = HERE.parent / "docs"
-START, END = "<!-- measured: start -->", "<!-- measured: end -->"
+RESULTS = HERE / "results"
 WITH_DATA = ("step", "caller", "agreement")
-PAGES = {
-    "performance.md": (
+GROUPS = {
+    "judge": (
         *("step", "caller", "poison", "long_text", "workers", "start", "detection", "repetition"),
+        "tool_calls",
         *("agreement", "drawn_pairs", "kills", "soak"),
     ),
-    "judge.md": ("engines",),
-    "scoring.md": ("score_table", "score_dataframe"),
-    "serve.md": ("serve_load", "serve_throughput"),
-    "watch.md": ("recording",),
+    "engines": ("engines",),
+    "tables": ("score_table", "score_dataframe"),
+    "serve": ("serve_load", "serve_throughput"),
+    "recording": ("recording",),
+}
+TITLES = {
+    "judge": "The judge and the rewards",
+    "engines": "Workers and ready-made engines",
+    "tables": "Tables",
+    "serve": "The server",
+    "recording": "Recording",
 }
 
 
 def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--data", type=Path, help="a JSON-lines file of completions and golds")
-    parser.add_argument("--write", action="store_true", help="put the tables into docs/")
+    parser.add_argument("--write", action="store_true", help="write the tables to bench/results")
     parser.add_argument("--only", nargs="+", help="only these benchmarks")
-    parser.add_argument("--pages", nargs="+", choices=PAGES, default=list(PAGES), metavar="PAGE")
+    parser.add_argument(
+        "--groups", nargs="+", choices=GROUPS, default=list(GROUPS), metavar="GROUP"
+    )
     options = parser.parse_args()
     if options.only and options.write:
-        parser.error("--write needs whole pages: say --pages in place of --only")
+        parser.error("--write needs whole groups: say --groups in place of --only")
     failed = []
-    for page in options.pages:
-        names = PAGES[page]
+    for group in options.groups:
+        names = GROUPS[group]
         tables = [machine()]
         for name in names:
             if options.only and name not in options.only:
@@ -55,7 +64,8 @@ def main() -> None:
             tables.append(table)
             failed += [name] if code else []
         if options.write:
-            rewrite(DOCS / page, "\n\n".join(tables))
+            text = "\n\n".join([f"# {TITLES[group]}", *tables])
+            (RESULTS / f"{group}.md").write_text(f"{text}\n", "utf-8")
     if failed:
         sys.exit(f"failed: {', '.join(failed)}")
 
@@ -83,16 +93,6 @@ def _processor() -> str:
     text = information.read_text() if information.exists() else ""
     found = re.search(r"^model name\s*:\s*(.+)$", text, re.MULTILINE)
     return found[1] if found else platform.machine()
-
-
-def rewrite(page: Path, block: str) -> None:
-    """Put a block between the markers of a page."""
-    text = page.read_text("utf-8")
-    before, start, rest = text.partition(START)
-    _, end, after = rest.partition(END)
-    if not (start and end):
-        raise ValueError(f"{page} has no {START} … {END}")
-    page.write_text(f"{before}{START}\n\n{block}\n\n{END}{after}", "utf-8")
 
 
 if __name__ == "__main__":

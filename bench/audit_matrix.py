@@ -1,9 +1,9 @@
-"""Audit the presets and every reward of plaudit, and print a table of rewards and classes.
+"""Audit the presets and every reward of plaudit, and print a table of rewards and their holes.
 
     python bench/audit_matrix.py --write        # puts the table into docs/audit.md
 
-The tables are small and generated here, one for each kind of gold. A cell is the largest share that
-an attack of its class got; a dash means less than a tenth, or a class that does not count.
+The tables are small and generated here, one for each kind of gold. A reward is listed with each
+class of which an attack got a tenth or more, and with the largest share.
 """
 
 import argparse
@@ -15,11 +15,12 @@ from pathlib import Path
 from PIL import Image
 
 import plaudit
-from plaudit.auditing import CLASSES, Audit
 from plaudit.recipes import Component, Recipe, load
+from plaudit.reports.audit import Audit
+from plaudit.reports.audit._attack import CLASSES
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "tests" / "auditing"))
+sys.path.insert(0, str(ROOT / "tests" / "audit"))
 tables = import_module("audited_tables")
 START, END = "<!-- audit matrix -->", "<!-- end of the audit matrix -->"
 
@@ -97,8 +98,8 @@ def line_of(name: str, found: Audit) -> str:
     for finding in found.findings:
         if finding.kind in worst and (not total or finding.component == "total"):
             worst[finding.kind] = max(worst[finding.kind], finding.share)
-    cells = [f"{share:.2f}" if share else "–" for share in worst.values()]
-    return f"| `{name}` | {' | '.join(cells)} |"
+    cells = [f"`{kind}` {share:.2f}" for kind, share in worst.items() if share]
+    return f"| `{name}` | {', '.join(cells)} |" if cells else ""
 
 
 def main() -> None:
@@ -108,14 +109,19 @@ def main() -> None:
     parser.add_argument("--skip", default="", help="classes to leave out, with commas")
     options = parser.parse_args()
     skip = [kind for kind in options.skip.split(",") if kind]
-    lines = [f"| reward | {' | '.join(CLASSES)} |", "|---|" + "---|" * len(CLASSES)]
+    lines = ["| reward | classes |", "|---|---|"]
+    clean = []
     print("\n".join(lines), flush=True)
     for name, preset, table, params in AUDITED:
         if options.names and name not in options.names:
             continue
         found = audited(preset, name, table, params, skip)
-        lines.append(line_of(name, found))
-        print(lines[-1], flush=True)
+        line = line_of(name, found)
+        print(line or f"| `{name}` | – |", flush=True)
+        if line:
+            lines.append(line)
+        else:
+            clean.append(f"`{name}`")
         for skipped in found.skipped:
             print(f"    skipped: {skipped[:150]}", file=sys.stderr, flush=True)
         for finding in found.findings[:3]:
@@ -130,7 +136,7 @@ def main() -> None:
         text = page.read_text(encoding="utf-8")
         before, _, rest = text.partition(START)
         after = rest.partition(END)[2]
-        table = "\n".join(lines)
+        table = "\n".join([*lines, f"| {', '.join(clean)} | – |"])
         page.write_text(f"{before}{START}\n{table}\n{END}{after}", encoding="utf-8")
 
 

@@ -19,7 +19,7 @@ from functools import partial
 from importlib import metadata
 from typing import Any
 
-from plaudit.boxes import Box, average_precision
+from plaudit.scores.boxes import Box, average_precision
 
 Coco = tuple[dict[str, Any], list[dict[str, Any]]]
 LIBRARIES = {

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import traffic
-from plaudit import golds
-from plaudit.completions import gold_texts_of, texts_of
+from plaudit.inputs import golds
+from plaudit.inputs.completions import gold_texts_of, texts_of
 from plaudit.judge import Rule
-from plaudit.judge.reading import _normalise, best_candidate, read, reading_of, short_form
+from plaudit.judge._reading import _normalise, best_candidate, opened, read, reading_of, short_form
 from plaudit.rewards.trl import accuracy_reward
 from plaudit.scores import Score
 from report import Table, arguments, fresh_judge, show
@@ -155,8 +155,8 @@ def forget() -> None:
 
 
 def forget_readings() -> None:
-    _normalise._normalise.cache_clear()
-    _normalise.opened.cache_clear()
+    _normalise.cache_clear()
+    opened.cache_clear()
 
 
 def cpu(run: Callable[[], object]) -> float:

@@ -82,7 +82,7 @@ def as_released(pairs: Block) -> list[str]:
     _quietly()
     from math_verify import grader, parser
 
-    assert "plaudit.judge.workers._speedups" not in sys.modules
+    assert "plaudit.judge.workers._symbolic" not in sys.modules
     parse = lru_cache(maxsize=None)(_or_none(parser.parse_latex_cached.__wrapped__))
     return [_verdict(parse, grader.sympy_expr_eq, pair) for pair in pairs]
 

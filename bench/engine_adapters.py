@@ -1,6 +1,6 @@
 """Six ways to judge items in other processes, each used as its documentation shows.
 
-All do the same work, `judge_item` of plaudit's workers, in two processes with a memory limit. What
+All do the same work, `judge_pair` of plaudit's workers, in two processes with a memory limit. What
 an engine cannot do is not worked around here: `engines.py` finds it out.
 """
 
@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from typing import Any, Protocol
 
 from plaudit.judge import Settings
-from plaudit.judge.workers._worker import judge_item
+from plaudit.judge.workers._worker import judge_pair
 
 WORKERS = 2
 MEMORY = 1 << 30
@@ -54,7 +54,7 @@ class Executor:
         futures: list[Future[Any]] = []
         for item in items:
             try:
-                futures.append(self._pool.submit(judge_item, *item))
+                futures.append(self._pool.submit(judge_pair, *item))
             except Exception as error:  # the pool is broken
                 futures.append(Future())
                 futures[-1].set_exception(error)
@@ -89,7 +89,7 @@ class Pebble:
         self._pool = ProcessPool(WORKERS, initializer=prepare, context=context)
 
     def judge(self, items: list[Item], deadline: float) -> list[str]:
-        futures = [self._pool.schedule(judge_item, item, timeout=deadline) for item in items]
+        futures = [self._pool.schedule(judge_pair, item, timeout=deadline) for item in items]
         return [_status(future, None) for future in futures]
 
     def close(self) -> None:
@@ -103,10 +103,10 @@ class Subprocesses:
     CODE = (
         "import json, sys\n"
         "from engine_adapters import prepare\n"
-        "from plaudit.judge.workers._worker import judge_item\n"
+        "from plaudit.judge.workers._worker import judge_pair\n"
         "prepare()\n"
         "for line in sys.stdin:\n"
-        "    print(json.dumps(judge_item(*json.loads(line))), flush=True)\n"
+        "    print(json.dumps(judge_pair(*json.loads(line))), flush=True)\n"
     )
 
     def __init__(self) -> None:
@@ -178,10 +178,12 @@ class Ours:
         self._pool: Any = None
 
     def judge(self, items: list[Item], deadline: float) -> list[str]:
-        from plaudit.judge.workers import Pool
+        from plaudit.judge.workers import WorkerPool
 
         if self._pool is None:
-            self._pool = Pool(Settings(deadline=deadline, workers=WORKERS, memory=MEMORY >> 20))
+            self._pool = WorkerPool(
+                Settings(deadline=deadline, workers=WORKERS, memory=MEMORY >> 20)
+            )
         return [future.result()[0] for future in [self._pool.submit(item) for item in items]]
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from math_verify.parser import get_extraction_regexes
 import plain_loop
 import traffic
 from plaudit.judge import Rule
-from plaudit.judge.reading import candidates
+from plaudit.judge._candidates import candidates
 from plaudit.rewards.trl import accuracy_reward
 from report import Table, arguments, fresh_judge, seconds, show, timed, times
 

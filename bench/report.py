@@ -9,8 +9,8 @@ from typing import TypeVar
 
 import plaudit
 from plaudit.judge import Pair, judge
-from plaudit.judge.exact import math_object
-from plaudit.judge.reading import _normalise
+from plaudit.judge._algebra import math_object
+from plaudit.judge._reading import _normalise
 
 T = TypeVar("T")
 
@@ -69,7 +69,7 @@ def fresh_judge(**settings: float) -> None:
     does not occur in any benchmark.
     """
     plaudit.configure(**settings)  # type: ignore[arg-type]
-    _normalise._normalise.cache_clear()
+    _normalise.cache_clear()
     math_object.cache_clear()
     judge([Pair(rf"$\tan({number} y) + z$", rf"$z - \tan(-{number} y)$") for number in range(64)])
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from plaudit.auditing import Audit
+    from plaudit.reports.audit import Audit
 
 HERE = Path(__file__).parent
 
@@ -145,7 +145,7 @@ def main() -> None:
     import plaudit
     from plaudit.recipes import Component, Recipe
 
-    sys.path.insert(0, str(HERE.parent / "tests" / "auditing"))
+    sys.path.insert(0, str(HERE.parent / "tests" / "audit"))
     from audited_tables import TABLES
 
     names = sys.argv[1:]

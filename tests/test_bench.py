@@ -21,6 +21,7 @@ SMALL = {
     "start": "--repeat 1",
     "detection": "--boxes 1 20 --repeat 1",
     "repetition": "--tokens 600 --repeat 1",
+    "tool_calls": "--rows 40 --repeat 1",
     "agreement": "--rows 64 --processes 1",
     "drawn_pairs": "--pairs 40 --processes 1",
     "kills": "--rows 400 --kills 1 --every 0.01",
@@ -70,22 +71,9 @@ def all_benchmarks(monkeypatch):
 
 
 def test_all_of_them_are_listed(all_benchmarks):
-    listed = {name for names in all_benchmarks.PAGES.values() for name in names}
+    listed = {name for names in all_benchmarks.GROUPS.values() for name in names}
     assert listed == {*SMALL, "engines"}
     assert all((BENCH / f"{name}.py").exists() for name in listed)
-
-
-def test_tables_go_between_the_markers(all_benchmarks, tmp_path):
-    page = tmp_path / "page.md"
-    page.write_text(f"Before\n{all_benchmarks.START}\nold\n{all_benchmarks.END}\nAfter\n")
-    all_benchmarks.rewrite(page, "| new |")
-    all_benchmarks.rewrite(page, "| newer |")
-    text = page.read_text()
-    assert text.startswith("Before\n") and text.endswith("\nAfter\n")
-    assert "| newer |" in text and "| new |" not in text and "old" not in text
-
-
-def test_the_pages_have_their_markers(all_benchmarks):
-    for page in all_benchmarks.PAGES:
-        text = (all_benchmarks.DOCS / page).read_text("utf-8")
-        assert text.count(all_benchmarks.START) == text.count(all_benchmarks.END) == 1
+    assert {*all_benchmarks.GROUPS} == {*all_benchmarks.TITLES}
+    files = {file.stem for file in all_benchmarks.RESULTS.glob("*.md")}
+    assert files >= {*all_benchmarks.GROUPS}

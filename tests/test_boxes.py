@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit import boxes
-from plaudit.boxes import Box, Match, average_precision, box_of, corners_of, iou, match
+from plaudit.scores import boxes
+from plaudit.scores.boxes import Box, Match, average_precision, box_of, corners_of, iou, match
 
 UNIT = (0.0, 0.0, 10.0, 10.0)
 
@@ -105,8 +105,8 @@ def test_matching_is_the_scan(preds, golds, threshold):
 @given(box_lists.filter(len), box_lists.filter(len), thresholds)
 @settings(max_examples=examples(300))
 def test_arrays_find_the_pairs_that_plain_python_finds(preds, golds, threshold):
-    plain = list(boxes._pairs(preds, golds, threshold))
-    assert list(boxes._many_pairs(preds, golds, threshold)) == plain
+    plain = list(boxes._pairs(preds, golds, threshold, 1.0))
+    assert list(boxes._many_pairs(preds, golds, threshold, 1.0)) == plain
 
 
 def test_memory_is_bounded_by_looking_at_some_pairs_at_a_time(monkeypatch):

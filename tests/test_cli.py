@@ -1,17 +1,23 @@
 """The command line, as a person meets it."""
 
+import argparse
 import io
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Literal
 
 import pytest
 
 import plaudit
-from plaudit.cli import main
+from plaudit.cli import COMMANDS, main
+from plaudit.cli.arguments import add_arguments
 from plaudit.recipes import load, presets
+from plaudit.reports.audit._attack import CLASSES
 from plaudit.rewards import trl
 
 REWARDS = {
@@ -21,7 +27,14 @@ REWARDS = {
     "repetition_rewards",
     "trl": "accuracy_reward reasoning_accuracy_reward get_cosine_scaled_reward "
     "think_format_reward get_repetition_penalty_reward get_soft_overlong_punishment",
-    "answers": "answer_reward mention_reward exact_match_reward f1_reward",
+    "answers": "answer_reward choice_reward mention_reward exact_match_reward f1_reward",
+    "text": "anls_reward relaxed_accuracy_reward vqa_accuracy_reward wer_reward cer_reward",
+    "vision": "box_reward boxes_reward point_reward count_reward span_reward",
+    "instructions": "instruction_reward",
+    "tools": "tool_call_reward tool_schema_reward bfcl_reward",
+    "structured": "json_schema_reward fields_reward format_reward",
+    "code": "code_reward",
+    "messages": "tool_use_reward turn_limit_reward no_repeat_reward",
 }
 RUN = [sys.executable, "-c", "import sys; from plaudit.cli import main; sys.exit(main())"]
 
@@ -301,7 +314,7 @@ def test_an_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("plaudit.commands.try_reward.explain", interrupted)
+    monkeypatch.setattr("plaudit.cli.try_reward.explain", interrupted)
     assert run(capsys, "try", "trl.think_format_reward", "--completion", "") == (130, "", "")
 
 
@@ -323,8 +336,8 @@ def test_output_that_cannot_be_written_is_said():
 
 def test_a_file_that_a_command_cannot_read_is_named():
     code = (
-        "import plaudit.commands.presets as presets; from plaudit.cli import main\n"
-        "presets.run = lambda options: open('/no/such/file')\n"
+        "import plaudit.cli.presets as presets; from plaudit.cli import main\n"
+        "presets.run = lambda: open('/no/such/file')\n"
         "raise SystemExit(main(['presets']))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -374,3 +387,59 @@ def test_a_reward_of_ones_own_can_be_tried(arguments, value, why, capsys):
 )
 def test_a_reward_of_ones_own_that_cannot_be_tried(reward, complaint, capsys):
     assert complaint in refused(capsys, reward, "--completion", "4")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_argument_of_a_command_has_a_help_text(name):
+    module, _ = COMMANDS[name]
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, import_module(f"plaudit.cli.{module}").run)
+    assert parser.description
+    for action in parser._actions:
+        assert action.help, action.dest
+
+
+def test_arguments_are_derived_from_a_function():
+    parser = argparse.ArgumentParser()
+    add_arguments(parser, example)
+    options = parser.parse_args(["a", "b", "--out-dir", "x", "--by", "k", "--by", "l", "--loud"])
+    assert options.run(options) == (["a", "b"], "x", 80, ["k", "l"], None, True)
+    text = parser.format_help()
+    assert "--port N" in text
+    assert "which port (default: 80)" in " ".join(text.split())
+    assert parser.description == "Do something.\n"
+    assert parser.epilog == "exit codes:\n  0 done\n"
+    for wrong in (["a"], ["--out-dir", "x"], ["a", "--out-dir", "x", "--port", "many"]):
+        with pytest.raises(SystemExit):
+            parser.parse_args(wrong)
+
+
+def example(
+    files: Annotated[Sequence[str], "FILE"],
+    *,
+    out_dir: Annotated[str, "DIR"],
+    port: int = 80,
+    by: Annotated[Sequence[str], "COLUMN"] = (),
+    level: Literal["low", "high"] | None = None,
+    loud: bool = False,
+):
+    """Do something.
+
+    files: what to read
+    out_dir: where to
+        write
+    port: which port (default: %(default)s)
+    by: columns
+    level: how much
+    loud: whether
+
+    exit codes:
+      0 done
+    """
+    return files, out_dir, port, by, level, loud
+
+
+def test_the_help_of_audit_names_every_class(capsys):
+    code, out, _ = run(capsys, "audit", "--help")
+    assert code == 0
+    assert all(name in out for name in CLASSES)

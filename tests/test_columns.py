@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from plaudit.columns import ids_of, number_of, plain, rows_of, same_length
+from plaudit.inputs.columns import ids_of, number_of, plain, rows_of, same_length
 
 
 class Tensor:

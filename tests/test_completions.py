@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from plaudit.completions import gold_texts_of, prompt_text_of, text_of, texts_of
+from plaudit.inputs.completions import gold_texts_of, prompt_text_of, text_of, texts_of
 from test_columns import Tensor
 
 

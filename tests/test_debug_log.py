@@ -4,9 +4,9 @@ import threading
 
 import pytest
 
-from plaudit import _debug_log
-from plaudit._debug_log import log_attempts
 from plaudit.scores import Score
+from plaudit.scores import debug_log as _debug_log
+from plaudit.scores.debug_log import log_attempts
 
 RIGHT = Score(1.0, "Equal.")
 

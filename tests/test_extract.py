@@ -3,7 +3,7 @@
 import pytest
 
 from growth import exponent
-from plaudit import extract
+from plaudit.inputs import extract
 
 
 def test_tags_span_lines_and_are_stripped():

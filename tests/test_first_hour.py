@@ -55,7 +55,7 @@ PYTHON = {
     ),
     "a file for a table": (
         lambda: plaudit.score("rollouts.jsonl", "trl-math"),
-        "'rollouts.jsonl' is the name of a file: score it with plaudit.scoring.score_table",
+        "'rollouts.jsonl' is the name of a file: score it with plaudit.tables.score_table",
     ),
     "a generator for a table": (
         lambda: plaudit.score((row for row in ROWS), "trl-math"),
@@ -170,7 +170,7 @@ COMMANDS = {
     "a reward whose module is elsewhere": (
         {"a.jsonl": LINES, "r.toml": '[[rewards]]\nreward = "far_rewards:f"\n'},
         ["score", "a.jsonl", "--recipe", "r.toml", "--out", "scored"],
-        "there is no module far_rewards; put it beside the recipe, in .*PYTHONPATH",
+        "there is no module far_rewards; put it next to the recipe, in .*PYTHONPATH",
     ),
     "a folder that holds something else": (
         {"a.jsonl": LINES},

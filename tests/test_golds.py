@@ -6,8 +6,8 @@ import warnings
 
 import pytest
 
-from plaudit import golds
-from plaudit.golds import as_latex, read_in_part
+from plaudit.inputs import golds
+from plaudit.inputs.golds import as_latex, read_in_part
 from plaudit.recipes import Component, Recipe, explain, load
 from plaudit.rewards import canoe, trl, vlm_r1
 

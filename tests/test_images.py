@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from plaudit import images
-from plaudit.images import only_below, opened, size_of, source_of
+from plaudit.inputs import images
+from plaudit.inputs.images import only_below, opened, size_of, source_of
 from plaudit.rewards import vlm_r1
 
 

@@ -3,11 +3,11 @@
 from html.parser import HTMLParser
 
 from plaudit import explain
-from plaudit.diff import Difference
-from plaudit.notebook import LONGEST, html_table
 from plaudit.recipes import load
+from plaudit.reports.diff import Difference
 from plaudit.rewards.trl import accuracy_reward
-from plaudit.scoring import ScoreSummary
+from plaudit.scores.notebook import LONGEST, html_table
+from plaudit.tables import ScoreSummary
 
 
 class Cells(HTMLParser):

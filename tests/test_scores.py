@@ -1,24 +1,17 @@
 """Rewards as functions: what they ask for, and what they say of a call that cannot be."""
 
 import asyncio
+import inspect
 
 import pytest
 
 import plaudit
-from plaudit.judge import Status, Verdict
-from plaudit.recipes import Component, Recipe, explain, weighted_total
+from plaudit.judge import Pair, Status
+from plaudit.recipes import Component, Recipe, explain
+from plaudit.recipes.row_score import weighted_total
 from plaudit.rewards import all_rewards, answers, canoe, trl, vlm_r1
-from plaudit.scores import (
-    STATUSES,
-    STOPPED,
-    TOLD,
-    TROUBLE,
-    Score,
-    reward,
-    scores_of_verdicts,
-    text_reward,
-    without_reasons,
-)
+from plaudit.scores import Score, async_form, reward, text_reward
+from plaudit.scores.score import PROBLEM_STATUSES, REPORTED_STATUSES, STATUSES, UNFINISHED_STATUSES
 
 PENALTY = trl.get_repetition_penalty_reward()
 
@@ -47,7 +40,7 @@ PENALTY = trl.get_repetition_penalty_reward()
         ),
         (
             lambda: asyncio.run(trl.accuracy_reward_async(["a"])),
-            "accuracy_reward_async needs solution",
+            "accuracy_reward needs solution",
         ),
     ],
 )
@@ -99,7 +92,7 @@ def test_a_row_is_given_by_place_or_by_name(score):
     [
         (
             lambda: explain(trl.accuracy_reward, "4", "4", solution="5"),
-            "got the solution twice: by its place, '4', and by its name, '5'",
+            "got the solution twice: by position, '4', and by name, '5'",
         ),
         (lambda: explain(trl.accuracy_reward, "4", completion="5"), "the completion twice"),
         (lambda: explain(trl.accuracy_reward), "explain needs the completion"),
@@ -186,9 +179,12 @@ def test_a_text_reward_that_gives_no_score():
 
 def test_every_status_has_its_position_in_the_order():
     of_answers = {Status.SEVERAL, Status.RETRACTED, Status.UNSOLVED, Status.UNDECIDED}
-    assert {*Status} - {Status.EQUAL, Status.DIFFERENT} == {*STATUSES} - {"scored"}
-    assert {*STATUSES} - {"scored"} - of_answers == {*TOLD}
-    assert set(STOPPED) < set(TROUBLE) < set(TOLD) < set(STATUSES)
+    of_code = {Status.EXCEPTION}
+    assert {*Status} - {Status.EQUAL, Status.DIFFERENT} == {*STATUSES} - {
+        *("scored", "truncated", "not_applicable")  # which no judge says
+    }
+    assert {*STATUSES} - {"scored", "not_applicable"} - of_answers - of_code == {*REPORTED_STATUSES}
+    assert set(UNFINISHED_STATUSES) < set(PROBLEM_STATUSES) < set(REPORTED_STATUSES) < set(STATUSES)
 
 
 @pytest.mark.parametrize(
@@ -257,26 +253,43 @@ def test_the_columns_of_a_text_reward_are_called_as_the_caller_calls_them():
         vlm_r1.detection_score.scores((text for text in "ab"), solution=["a", "b"])
 
 
-@pytest.mark.parametrize("bad_gold", [0.0, None])
-def test_scores_without_reasons_have_the_same_values_and_statuses(bad_gold):
-    verdicts = [Verdict(status, "5", "4", "numbers", 0.0, "a problem") for status in Status]
-    golds = ["4"] * len(verdicts)
-    whole = scores_of_verdicts(verdicts, golds, bad_gold=bad_gold)
-    with without_reasons():
-        bare = scores_of_verdicts(verdicts, golds, bad_gold=bad_gold)
-    assert [(s.value, s.status, s.right) for s in bare] == [
-        (s.value, s.status, s.right) for s in whole
-    ]
-    assert not any(s.why or s.answer or s.gold for s in bare)
-    assert all(s.why for s in whole)
-    assert scores_of_verdicts(verdicts, golds, bad_gold=bad_gold) == whole  # the block has ended
+def right_or_not(completions, solution, **kwargs):
+    """1.0 if the judge says equal."""
+    asked = yield lambda: [text.strip() for text in completions]
+    verdicts = yield [Pair(text, gold) for text, gold in zip(asked, solution, strict=True)]
+    return [Score(float(v.status is Status.EQUAL), str(v.status)) for v in verdicts]
 
 
-def test_a_gold_that_is_read_in_part_is_warned_of_without_reasons_too(monkeypatch):
-    monkeypatch.setattr("plaudit.golds._warned", set())
-    verdict = Verdict(Status.EQUAL, "2", "2", "same text", 0.0)
-    with without_reasons(), pytest.warns(UserWarning, match="is read as 2"):
-        scores_of_verdicts([verdict], [r"2\sqrt{2}"])
+async def right_in_time(completions, solution, **kwargs):
+    """The same as a coroutine function."""
+    await asyncio.sleep(0)
+    return [Score(float(a.strip() == b), "") for a, b in zip(completions, solution, strict=True)]
+
+
+def test_a_generator_is_a_reward_in_a_thread_and_on_a_loop():
+    right = reward(columns=["solution"])(right_or_not)
+    assert right([" 0.5", "1"], ["1/2", "2"]) == [1.0, 0.0]
+    assert asyncio.run(async_form(right)([" 0.5", "1"], solution=["1/2", "2"])) == [1.0, 0.0]
+    assert right.scores(["1"], ["2"])[0].why == "different"
+    assert async_form(right).__name__ == "right_or_not_async"
+    recipe = Recipe("right", (Component("", right),))
+    assert asyncio.run(recipe.score_async(["0.5"], solution=["1/2"]))[0].total == 1.0
+    with pytest.raises(TypeError, match="right_or_not needs solution"):
+        right(["1"])
+
+
+def test_a_coroutine_function_is_a_reward():
+    right = reward(right_in_time)
+    assert inspect.iscoroutinefunction(right)
+    assert asyncio.run(right(["4 "], ["4"])) == [1.0]
+    recipe = Recipe("right", (Component("", right),))
+    assert recipe(["4"], solution=["4"])[0].total == 1.0
+    assert asyncio.run(recipe.score_async(["4"], solution=["4"]))[0].total == 1.0
+
+
+def test_a_plain_function_has_no_async_form():
+    with pytest.raises(TypeError, match="plain function"):
+        async_form(trl.think_format_reward)
 
 
 @pytest.mark.parametrize(

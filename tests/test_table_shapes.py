@@ -11,12 +11,12 @@ import pytest
 
 import plaudit
 from plaudit.cli import main
-from plaudit.column_names import GOLD, first_of
+from plaudit.inputs.column_names import GOLD, first_of
 from plaudit.recipes import load
-from plaudit.recording import open_recorded
-from plaudit.report import write_report
-from plaudit.scored_columns import free_names, read_names
-from plaudit.scoring import open_scored, score_table
+from plaudit.recipes.scored_columns import free_names, read_names
+from plaudit.reports import write_report
+from plaudit.runs import open_recorded
+from plaudit.tables import open_scored, score_table
 
 ROWS = 12
 LETTERS = "ABCD"

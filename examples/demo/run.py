@@ -21,7 +21,7 @@ from textwrap import wrap
 from typing import Any
 
 import plaudit
-from plaudit.completions import text_of
+from plaudit.inputs.completions import text_of
 
 HERE = Path(__file__).parent
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tiny import held_out, language_model, save, tokenizer_of, warm_up, written
 
-from plaudit.prompts import canoe_prompt
+from plaudit.train.prompts import canoe_prompt
 
 NAMES = ["Ada", "Bo", "Cy"]
 TOWNS = ["Rome", "Oslo", "Lima", "Kyiv", "Bonn", "Baku"]

@@ -12,24 +12,23 @@ A trainer hands over completions; plaudit says what each is worth, and why.
 
 from typing import TYPE_CHECKING, Any
 
-from plaudit.declarations import reward_factory
 from plaudit.judge import configure, warm_up
-from plaudit.scores import Score, async_reward, reward, text_reward
+from plaudit.scores import Score, async_form, reward, reward_factory, text_reward
 
 if TYPE_CHECKING:
-    from plaudit.auditing import audit
-    from plaudit.checking import check
-    from plaudit.client import AsyncClient, Client
     from plaudit.recipes import explain
-    from plaudit.recording import record
-    from plaudit.scoring import score
+    from plaudit.reports.audit import audit
+    from plaudit.reports.check import check
+    from plaudit.runs import record
+    from plaudit.tables import score
+    from plaudit.trainers.client import AsyncClient, Client
 
 __all__ = [
     "AsyncClient",
     "Client",
     "Score",
     "__version__",
-    "async_reward",
+    "async_form",
     "audit",
     "check",
     "configure",
@@ -46,13 +45,13 @@ __version__ = "0.1.0"
 
 # What is imported when somebody asks: who has no server needs no httpx, and who trains no pyarrow.
 _LATER = {
-    "AsyncClient": ("plaudit.client", "client"),
-    "Client": ("plaudit.client", "client"),
-    "check": ("plaudit.checking", "score"),
+    "AsyncClient": ("plaudit.trainers.client", "client"),
+    "Client": ("plaudit.trainers.client", "client"),
+    "check": ("plaudit.reports.check", "score"),
     "explain": ("plaudit.recipes", "all"),
-    "record": ("plaudit.recording", "score"),
-    "score": ("plaudit.scoring", "score"),
-    "audit": ("plaudit.auditing", "score"),
+    "record": ("plaudit.runs", "score"),
+    "score": ("plaudit.tables", "score"),
+    "audit": ("plaudit.reports.audit", "score"),
 }
 
 

@@ -9,15 +9,13 @@
 Nothing is changed: it looks, and it starts the judge's workers once to see that they start.
 """
 
-import argparse
-import json
 import os
 import platform
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -33,18 +31,9 @@ from plaudit.judge import (
     math_verify_installed,
 )
 from plaudit.processes import cores
+from plaudit.sandbox import LAYERS, isolation
 
 OK, NOTE, PROBLEM = "ok", "note", "problem"
-
-ABOUT = """\
-Check this installation: versions, limits of the system, settings, the judge's worker processes, and
-the recipe that PLAUDIT_RECIPE names. For each problem it says what to do; it changes nothing.
-"""
-
-EXIT_CODES = """\
-exit codes:
-  0 no problem    1 a problem was found
-"""
 
 ANTLR = "antlr4-python3-runtime"
 ANTLR_SUPPORTED = ("4.13.2", "4.11", "4.9.3")  # those that latex2sympy2_extended has parsers for
@@ -65,9 +54,6 @@ class Finding:
     status: "ok"; "note" for what works but could be better; "problem" for what does not work
     advice: what to do about it, where there is something to do
     values: the same as numbers and texts, for programs
-
-    >>> Finding("cores", "2", values={"cores": 2}).status
-    'ok'
     """
 
     name: str
@@ -77,53 +63,13 @@ class Finding:
     values: dict[str, Any] = field(default_factory=dict)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `plaudit doctor` to a parser.
-
-    >>> parser = argparse.ArgumentParser()
-    >>> add_arguments(parser)
-    >>> parser.parse_args(["--json"]).json
-    True
-    """
-    parser.description, parser.epilog = ABOUT, EXIT_CODES
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def run(options: argparse.Namespace) -> int:
-    """Print what is found, and return the exit code: 1 where there is a problem.
-
-    >>> run(argparse.Namespace(json=True))  # doctest: +ELLIPSIS
-    {"problems": 0, "findings": [{"name": "plaudit", ...
-    0
-    """
-    found = findings()
-    problems = sum(finding.status == PROBLEM for finding in found)
-    if options.json:
-        print(json.dumps({"problems": problems, "findings": [asdict(one) for one in found]}))
-    else:
-        print(as_text(found))
-    return 1 if problems else 0
-
-
 def findings() -> list[Finding]:
-    """Everything that is looked at, in the order in which one thing depends on another.
-
-    >>> [finding.name for finding in findings()][:3]
-    ['plaudit', 'python', 'math-verify']
-    """
+    """Everything that is looked at, in the order in which one thing depends on another."""
     return [check() for check in CHECKS]
 
 
 def as_text(found: list[Finding]) -> str:
-    """Findings for a person: a line for each, then what to do.
-
-    >>> print(as_text([Finding("cores", "2"), Finding("antlr", "none", PROBLEM, "Install it.")]))
-    cores  2
-    antlr  none
-    <BLANKLINE>
-    problem: antlr: Install it.
-    """
+    """Findings for a person: a line for each, then what to do."""
     width = max(len(finding.name) for finding in found)
     lines = [f"{finding.name:<{width}}  {finding.found}" for finding in found]
     advice = [f"{one.status}: {one.name}: {one.advice}" for one in found if one.advice]
@@ -190,7 +136,7 @@ def _how_to_install_antlr() -> str:
 
 
 def _antlr_pins() -> Iterator[tuple[str, str]]:
-    """Which installed packages want which version of the runtime, and no other."""
+    """Return which installed packages want which version of the runtime, and no other."""
     for package in PIN_ANTLR:
         for requirement in _requirements(package):
             if pin := PINS_ANTLR.fullmatch(requirement):
@@ -209,7 +155,7 @@ def _cores() -> Finding:
 
 
 def _cpu_quota() -> float | None:
-    """How many cores a container's limit comes to; None where it has none."""
+    """Return how many cores a container's limit comes to; None where it has none."""
     try:
         most, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return float(most) / float(period)
@@ -296,6 +242,23 @@ def _without_prefix(trouble: str) -> str:
     return trouble.removeprefix("the judge's workers do not start: ")
 
 
+def _sandbox() -> Finding:
+    """Say which layers keep the programs of code rewards in, and what each of them stops."""
+    found = isolation()
+    there = [name for name, why in found.items() if not why]
+    values = {name: why or "works" for name, why in found.items()}
+    stops = "; ".join(f"{name} ({LAYERS[name]})" for name in there)
+    missing = "; ".join(f"{name}: {why}" for name, why in found.items() if why)
+    if "namespaces" not in there and "landlock" not in there:
+        advice = (
+            f"Code rewards refuse to run programs here: {missing}. Allow user namespaces or "
+            'Landlock, or set isolation = "none" if you trust every program.'
+        )
+        return Finding("sandbox", stops, NOTE, advice, values)
+    advice = f"Not every layer of the sandbox works: {missing}" if missing else ""
+    return Finding("sandbox", stops, NOTE if missing else OK, advice, values)
+
+
 def _recipe() -> Finding:
     name = os.environ.get("PLAUDIT_RECIPE")
     if not name:
@@ -313,7 +276,7 @@ def _recipe() -> Finding:
 
 
 def _extras() -> Finding:
-    """Which extras have all that they ask for; none of them is needed for every reward."""
+    """Return which extras have all that they ask for; none of them is needed for every reward."""
     packages: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}  # extras that an extra brings
     for found_extra in filter(None, map(EXTRA.match, _requirements("plaudit"))):
@@ -333,7 +296,7 @@ def _extras() -> Finding:
 
 
 def _requirements(distribution: str) -> list[str]:
-    """What a package asks for; nothing where it is not installed."""
+    """Return what a package asks for; nothing where it is not installed."""
     try:
         return requires(distribution) or []
     except PackageNotFoundError:
@@ -356,6 +319,7 @@ CHECKS: tuple[Callable[[], Finding], ...] = (
     _limits,
     _settings,
     _workers,
+    _sandbox,
     _recipe,
     _extras,
 )

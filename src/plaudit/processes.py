@@ -28,11 +28,7 @@ LARGE = 4 << 20
 
 
 def cores() -> int:
-    """How many cores this process may use.
-
-    >>> cores() >= 1
-    True
-    """
+    """Return how many cores this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -42,9 +38,6 @@ def start_python(module: str, *arguments: float | str, **options: Any) -> "subpr
     """Start Python with the `sys.path` of this process, and call `main(*arguments)` of a module.
 
     options: of `subprocess.Popen`, such as `pass_fds=[descriptor]`
-
-    >>> start_python("gc", 1).wait()  # the module gc has no function main
-    1
     """
     import json  # most processes start no other
     import subprocess
@@ -63,8 +56,6 @@ def keep_freed_memory() -> None:
 
     By default glibc gives them back to the system. A server that receives half a megabyte again and
     again then spends a fifth of its time on page faults. Nothing happens where malloc is another.
-
-    >>> keep_freed_memory()
     """
     if sys.platform == "linux":
         import ctypes
@@ -79,13 +70,6 @@ def collect_garbage_seldom() -> None:
     """Have this process look for garbage once in thousands of objects, and not at those it has.
 
     By default Python looks after every 700: a batch of 256 messages is as many, and no garbage.
-
-    >>> usual = gc.get_threshold()
-    >>> collect_garbage_seldom()
-    >>> gc.get_threshold()[0]
-    20000
-    >>> gc.unfreeze()
-    >>> gc.set_threshold(*usual)
     """
     gc.freeze()
     gc.set_threshold(20_000, *gc.get_threshold()[1:])
@@ -96,11 +80,6 @@ def die_with_parent(parent: int) -> None:
 
     On Linux alone. Elsewhere a process ends when it notices that the other side of its socket is
     closed, and a judge's worker at its limit of CPU time.
-
-    >>> import subprocess
-    >>> code = "import os, plaudit.processes as p; p.die_with_parent(os.getppid())"
-    >>> subprocess.run([sys.executable, "-c", code]).returncode
-    0
     """
     if sys.platform == "linux":
         import ctypes
@@ -112,13 +91,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def end_process() -> None:
-    """End this process as Python does, except that it frees nothing, which can take a second.
-
-    >>> import subprocess
-    >>> code = "import plaudit.processes as p; print('not flushed'); p.end_process()"
-    >>> subprocess.run([sys.executable, "-c", code], capture_output=True).stdout
-    b'not flushed\\n'
-    """
+    """End this process as Python does, except that it frees nothing, which can take a second."""
     # As multiprocessing does in its own processes; it also ends the idle threads of executors.
     threading._shutdown()  # type: ignore[attr-defined]
     atexit._run_exitfuncs()

@@ -3,8 +3,8 @@
 import pytest
 from selenium.webdriver.common.by import By
 
-from plaudit.auditing import Audit, Example, Finding, Tried
-from plaudit.auditing._page import write_page
+from plaudit.reports.audit import Audit
+from plaudit.reports.audit._findings import AuditFinding, Example, Tried, write_page
 
 from conftest import wait_until  # isort: skip
 
@@ -15,7 +15,7 @@ HOSTILE = "<script>document.title = 'broken'</script>"
 def page(tmp_path_factory):
     example = Example(3, HOSTILE + "x" * 3000, 1.0, f"It got 1. {HOSTILE}")
     findings = tuple(
-        Finding(kind, attack, component, share, 12, 12, example, "Give 0 where there is none.")
+        AuditFinding(kind, attack, component, share, 12, 12, example, "Give 0 where there is none.")
         for kind, attack, component, share in (
             ("empty", "nothing", "accuracy", 1.0),
             ("hedge", "alternatives", "total", 0.4),

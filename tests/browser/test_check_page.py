@@ -5,7 +5,7 @@ import json
 import pytest
 from selenium.webdriver.common.by import By
 
-import plaudit.checking
+import plaudit.reports.check
 from plaudit.recipes import load
 
 from conftest import wait_until  # isort: skip
@@ -22,7 +22,7 @@ def page(tmp_path_factory):
     rows += [{"question": "What is 3 + 1?", "solution": "5"}, {"question": "x" * 3000}]
     table = folder / "train.jsonl"
     table.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    plaudit.checking.check_table(table, load("math"), out=folder / "out")
+    plaudit.reports.check.check_table(table, load("math"), out=folder / "out")
     return folder / "out" / "index.html"
 
 

@@ -6,7 +6,7 @@ from scored_sample import HOSTILE, MATH, box_rows, hostile_row, math_rows, reaso
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from plaudit.report import write_report
+from plaudit.reports import write_report
 
 from conftest import assert_quiet, wait_until  # isort: skip
 

@@ -6,7 +6,7 @@ import pytest
 from report_pages import choose, every, found, one, show, whole_page
 from scored_sample import MATH, hostile_row, run_rows, write_folder
 
-from plaudit.report import write_report
+from plaudit.reports import write_report
 
 from conftest import wait_until  # isort: skip
 

@@ -14,8 +14,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.support.select import Select
 
 import plaudit
-from plaudit.recording import finish
-from plaudit.watch import watching
+from plaudit.reports.watch import watching
+from plaudit.runs import finish
 
 from conftest import wait_until  # isort: skip
 

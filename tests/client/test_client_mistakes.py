@@ -12,11 +12,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import httpx
 import pytest
 
-from plaudit.client import AsyncClient, Client, ServerError
-from plaudit.client._plain_http import PlainHttp
-from plaudit.client._requests import Attempts, Request, Settings
 from plaudit.recipes import load
 from plaudit.serve import listen, serving
+from plaudit.trainers.client import AsyncClient, Client, ServerError
+from plaudit.trainers.client._requests import Attempts, ClientSettings
 
 BATCH = {"completions": [r"\boxed{4}"], "solution": ["4"]}
 
@@ -116,9 +115,9 @@ def test_the_advice_on_certificates_helps(monkeypatch, certificate, kind, asking
 
 
 def test_a_server_that_answered_before_may_lose_its_address_for_a_while():
-    settings = Settings("http://rewards.invalid")
+    settings = ClientSettings("http://rewards.invalid")
     with pytest.raises(httpx.ConnectError) as unknown:
-        PlainHttp(settings).send(Request("GET", "/v1/recipe"))
+        httpx.get(settings.url)
     assert Attempts(settings, is_known=True).outcome(unknown.value).seconds > 0
     with pytest.raises(ServerError, match="check its spelling"):
         Attempts(settings, is_known=False).outcome(unknown.value)
@@ -171,5 +170,5 @@ def test_a_proxy_is_named_once_and_never_used_for_this_machine(monkeypatch, capl
         for _ in range(2):
             with pytest.raises(ServerError, match="answered 418"):
                 asking(kind(url))
-    [line] = [one.getMessage() for one in caplog.records if one.name == "plaudit.client"]
+    [line] = [one.getMessage() for one in caplog.records if one.name == "plaudit.trainers.client"]
     assert f"through the proxy http://127.0.0.1:{port} of the environment; NO_PROXY=" in line

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 import pytest
 
 import plaudit
-from plaudit.client import AsyncClient, Client, ServerError
 from plaudit.recipes import Component, Recipe, load
-from plaudit.recording import finish, open_recorded
+from plaudit.runs import finish, open_recorded
 from plaudit.serve import serving
-from plaudit.serve._fingerprint import fingerprint_of
+from plaudit.serve._protocol import fingerprint_of
+from plaudit.trainers.client import AsyncClient, Client, ServerError
 from served import served
 
 RECIPE = Recipe(

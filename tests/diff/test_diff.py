@@ -1,17 +1,17 @@
 """Two scored runs, side by side."""
 
-import argparse
 import json
+import subprocess
 import sys
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from plaudit.diff import add_arguments, compare, compare_recipes
-from plaudit.diff import run as run_command
+from plaudit.cli import main
 from plaudit.recipes import load
-from plaudit.scoring._scored_folder import AT_ONCE
+from plaudit.reports.diff import compare, compare_recipes
+from plaudit.tables._output import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(
@@ -250,19 +250,17 @@ def test_row_ids_that_are_no_whole_numbers(ids, tmp_path, two):
         compare(tmp_path / "odd", two[1])
 
 
-def test_without_pyarrow_it_says_what_to_install(two, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plaudit.diff._tally", None)
-    with pytest.raises(ImportError, match=r"pip install 'plaudit\[score\]'"):
-        compare(*two)
+def test_without_pyarrow_it_says_what_to_install():
+    code = "import sys; sys.modules['pyarrow'] = None; import plaudit.reports.diff"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "pip install 'plaudit[score]'" in ran.stderr
 
 
 # --- the command ----------------------------------------------------------------------------------
 
 
 def command(*arguments):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return run_command(parser.parse_args([str(argument) for argument in arguments]))
+    return main(["diff", *map(str, arguments)])
 
 
 def test_what_a_person_reads(two, capsys):

@@ -14,9 +14,9 @@ from latex2sympy2_extended import NormalizationConfig
 from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy, convert_to_pct
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, parser
 
+from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece
 from plaudit.judge._verdict import Rule, Status
-from plaudit.judge.reading import Arithmetic, Latex, Number, Piece
-from plaudit.judge.workers import _grader, _speedups
+from plaudit.judge.workers import _grader, _symbolic
 
 logging.getLogger("math_verify").setLevel(logging.ERROR)
 
@@ -84,8 +84,8 @@ def _first(groups, start):
 def as_released():
     """math-verify's own ways, whatever was put in their place."""
     patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number
-    _Latex2Sympy.create_parser = _speedups._create_parser
-    _Latex2Sympy.parse_number = _speedups._parse_number
+    _Latex2Sympy.create_parser = _symbolic._create_parser
+    _Latex2Sympy.parse_number = _symbolic._parse_number
     _put(_grader.RELEASED)
     try:
         with warnings.catch_warnings():

@@ -8,7 +8,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit.judge._cache import ENTRY, Cache
+from plaudit.judge._judge import ENTRY, Cache
 
 ROOMY = 10**9
 

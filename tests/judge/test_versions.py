@@ -15,7 +15,7 @@ from math_verify_reference import assert_as_math_verify, parse, verdict
 from examples import examples
 from installed import pretend_installed
 from plaudit.judge import MathVerify, Rule, math_verify_installed
-from plaudit.judge.reading import Text
+from plaudit.judge._reading import Text
 from plaudit.judge.workers._public_api import compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:(?s).*non-Expr arguments in Mul")
@@ -35,7 +35,7 @@ def whole(answer, gold, rule):
 
 
 @settings(deadline=None, max_examples=examples(200), derandomize=True, database=None)
-@given(pairs(), st.sampled_from(Rule))
+@given(pairs(), st.sampled_from([Rule.ANYWHERE, Rule.LATEX]))
 def test_its_public_functions_say_what_the_whole_of_it_says(pair, rule):
     assume(not any(map(LARGE.search, pair)))
     assert_as_math_verify(whole(*pair, rule), *pair, rule)
@@ -47,7 +47,7 @@ def test_candidates_are_not_for_its_public_functions():
 
 
 CASES = [
-    *((answer, gold, rule.value) for answer, gold in HARD for rule in Rule),
+    *((answer, gold, rule) for answer, gold in HARD for rule in ("anywhere", "latex")),
     (r"So \boxed{\frac{2}{4}}.", "1/2", "latex"),
     ("I do not know.", "4", "latex"),
     ("It is 4.", "nothing", "anywhere"),
@@ -61,7 +61,7 @@ warm_up()
 cases = [Pair(answer, gold, Rule(rule)) for answer, gold, rule in json.load(sys.stdin)]
 verdicts = judge(cases)
 assert [v.status for v in verdicts] == [v.status for v in judge(cases)]
-print(json.dumps([[v.status, v.answer, v.gold, v.method] for v in verdicts]))
+print(json.dumps([[v.status, v.answer, v.gold, v.decided_by] for v in verdicts]))
 print(shared_judge().check(), shared_judge().cache.hits > 0)
 """
 
@@ -114,7 +114,7 @@ def test_nothing_of_an_untested_version_is_replaced(tmp_path):
     script = """
     import sys
     from plaudit.judge.workers._worker import comparison
-    print(comparison().__name__, "plaudit.judge.workers._speedups" in sys.modules)
+    print(comparison().__name__, "plaudit.judge.workers._symbolic" in sys.modules)
     """
     path = [str(pretend_installed(tmp_path, "latex2sympy2_extended", "99.1")), *sys.path]
     done = subprocess.run(

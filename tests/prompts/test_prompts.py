@@ -4,8 +4,11 @@ import json
 
 import pytest
 
-from plaudit.extract import first_tag
-from plaudit.prompts import (
+from plaudit.inputs.extract import first_tag
+from plaudit.recipes import load
+from plaudit.rewards.canoe import second_prompt
+from plaudit.tables import InputError, read_rows
+from plaudit.train.prompts import (
     CANOE_SYSTEM,
     VLM_R1_TEMPLATES,
     canoe_prompt,
@@ -13,9 +16,6 @@ from plaudit.prompts import (
     vlm_r1_prompt,
     vlm_r1_rows,
 )
-from plaudit.recipes import load
-from plaudit.rewards.canoe import second_prompt
-from plaudit.scoring import InputError, read_rows
 
 TABLE = [
     {"context": "Ada {lives} in Rome. Bo lives in Oslo.", "question": "Where?", "answer": "Rome"},

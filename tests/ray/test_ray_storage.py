@@ -12,7 +12,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from plaudit.recipes import Component, Recipe
-from plaudit.scoring import _chunks, _ray, score_table
+from plaudit.tables import _engines, _readers, score_table
 from s3 import BUCKET, s3_server
 
 REWARD = """
@@ -64,8 +64,8 @@ def without_names(folder: dict[str, bytes]) -> dict[str, object]:
     return {**folder, "run": run, "rejected": [{**json.loads(one), "file": ""} for one in lines]}
 
 
-def test_a_node_dies_and_nothing_but_notes_comes_here(tmp_path, store, cluster, monkeypatch):
-    monkeypatch.setattr(_chunks, "RANGE_BYTES", 200_000)
+def test_a_node_dies_and_nothing_but_counts_comes_here(tmp_path, store, cluster, monkeypatch):
+    monkeypatch.setattr(_readers, "SMALLEST", 20_000)
     lines = rows(6000)
     lines[4321] = "{"
     tables = {
@@ -83,7 +83,7 @@ def test_a_node_dies_and_nothing_but_notes_comes_here(tmp_path, store, cluster, 
     ray.init(address=cluster.address, log_to_driver=False)
     assert ray.cluster_resources()["CPU"] == 2
     killed, sizes = [], []
-    result = _ray._result
+    result = _engines._result
 
     def weighed(*given):
         came = result(*given)
@@ -93,7 +93,7 @@ def test_a_node_dies_and_nothing_but_notes_comes_here(tmp_path, store, cluster, 
             cluster.remove_node(node, allow_graceful=False)
         return came
 
-    monkeypatch.setattr(_ray, "_result", weighed)
+    monkeypatch.setattr(_engines, "_result", weighed)
     out = f"s3://{BUCKET}/scored"
     on_ray = score_table(f"s3://{BUCKET}/tables", recipe, out, engine="ray")
     assert killed
@@ -101,7 +101,5 @@ def test_a_node_dies_and_nothing_but_notes_comes_here(tmp_path, store, cluster, 
     here = {path.name: path.read_bytes() for path in (tmp_path / "local").iterdir()}
     assert without_names(store.content("scored")) == without_names(here)
     # But for the first parts, which are held back until one shows that the rewards work.
-    scored = [size for size, came in sizes if isinstance(came, list) and came[0].number > 3]
-    notes = [size for size, came in sizes if not isinstance(came, list)]
+    scored = [size for size, came in sizes if came.number > 3]
     assert len(scored) > 5 and max(scored) < 4000
-    assert len(notes) > 3 and max(notes) < 8000

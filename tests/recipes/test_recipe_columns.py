@@ -5,8 +5,9 @@ import inspect
 import pytest
 from recipe_samples import RIGHT, only, recipe, totals
 
-from plaudit.recipes import Component, guess, load
-from plaudit.recipes._calling import calling_of
+from plaudit.recipes import Component, load
+from plaudit.recipes.bound_reward import bind_reward
+from plaudit.recipes.columns import guess
 from plaudit.rewards import all_rewards
 
 # --- columns --------------------------------------------------------------------------------------
@@ -51,9 +52,9 @@ def test_every_column_that_a_reward_needs_is_one_that_it_takes():
     params = {"max_len": 9, "max_completion_len": 9, "soft_punish_cache": 3, "tokenizer": "words"}
     for name, reward in all_rewards().items():
         arguments = inspect.signature(reward).parameters
-        calling = calling_of(name, {k: v for k, v in params.items() if k in arguments})[1]
-        assert set(calling.needed) <= calling.takes, name
-        assert not calling.takes_any, name
+        bound = bind_reward(name, {k: v for k, v in params.items() if k in arguments})[1]
+        assert set(bound.needed) <= bound.takes, name
+        assert not bound.takes_any, name
 
 
 @pytest.mark.parametrize(
@@ -186,7 +187,7 @@ def test_a_fixed_column_holds_for_every_row():
     letters = only("vlm_r1.accuracy_reward", params={"accu_reward_method": "mcq"})
     assert letters.needs() == {"solution": "solution"}
     assert totals(letters, ["It is B.", "C"], solution=["B", "B"]) == [1.0, 0.0]
-    same = only("vlm_r1.default_accuracy_reward", params={"sol": "B"})
+    same = only("vlm_r1.default_accuracy_reward", params={"solution": "B"})
     assert totals(same, ["B", "C"], solution=["x", "x"]) == [1.0, 0.0]
 
 

@@ -167,7 +167,7 @@ def test_two_modules_of_one_name_are_not_taken_for_each_other(tmp_path):
 
 def test_a_module_that_is_nowhere_is_asked_for_with_the_places_to_put_it(tmp_path):
     (tmp_path / "mine.toml").write_text(OWN.format("my_rewards"))
-    complaint = f"no module my_rewards; put it beside the recipe, in {tmp_path}, or .* PYTHONPATH"
+    complaint = f"no module my_rewards; put it next to the recipe, in {tmp_path}, or .* PYTHONPATH"
     with pytest.raises(ValueError, match=complaint):
         load(tmp_path / "mine.toml")
 

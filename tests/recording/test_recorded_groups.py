@@ -12,9 +12,9 @@ from PIL import Image
 
 import plaudit
 from plaudit.recipes import load
-from plaudit.recording import finish, open_recorded
-from plaudit.recording._trainer import TrainerCall
-from plaudit.scoring import open_scored
+from plaudit.runs import finish, open_recorded
+from plaudit.runs._trainer_call import TrainerCall
+from plaudit.tables import open_scored
 from plaudit.trainers import ms_swift, slime, verl
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "watch"))
@@ -62,7 +62,7 @@ def test_a_prompt_that_is_drawn_twice_is_two_groups_and_one_prompt(tmp_path):
     run = open_recorded(tmp_path)
     run.refresh()
     assert (run.steps[0].groups, run.steps[0].flat) == (3, 2)
-    key = plaudit.recording.prompt_key(rows(tmp_path)[0]["group_id"], 1)
+    key = plaudit.runs.sessions.prompt_key(rows(tmp_path)[0]["group_id"], 1)
     assert len(run.prompt_rows(key, most=100)) == 2 * GROUP
 
 
@@ -111,7 +111,7 @@ def test_prompts_with_different_images_are_different_groups(tmp_path, form, has_
 
 
 def test_the_page_shows_thumbnails_and_a_broken_image_is_left_out(tmp_path):
-    from plaudit.watch._runs import WatchedRun
+    from plaudit.reports.watch._runs import WatchedRun
 
     function = plaudit.record(right, tmp_path)
     shown = [*images(1), {"bytes": b"no image at all", "path": None}, None]

@@ -12,8 +12,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from plaudit.recording import open_recorded
-from plaudit.scoring import open_scored
+from plaudit.runs import open_recorded
+from plaudit.tables import open_scored
 
 HERE = Path(__file__).parent
 

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 import plaudit
-from plaudit.diff import compare
 from plaudit.recipes import Component, Recipe, load
-from plaudit.recording import RecordedRecipe, finish, recorded
-from plaudit.report import write_report
-from plaudit.scoring import open_scored
+from plaudit.reports import write_report
+from plaudit.reports.diff import compare
+from plaudit.runs import finish
+from plaudit.runs.recording import RecordedRecipe, recorded
+from plaudit.tables import open_scored
 from plaudit.trainers import chosen, verl
 
 REASONING = load("trl-reasoning")
@@ -143,7 +144,7 @@ def test_rows_of_several_steps_in_one_batch(tmp_path):
 
 
 def test_a_reward_that_the_trainer_does_not_call_is_left_out(tmp_path, monkeypatch):
-    monkeypatch.setattr("plaudit.recording._functions._WAIT", -1.0)
+    monkeypatch.setattr("plaudit.runs.recording._WAIT", -1.0)
     accuracy, form = plaudit.record(REASONING, tmp_path).reward_funcs()
     form(**at(1))
     [*_, last] = rows(tmp_path, "total", accuracy.__name__, "explanation")
@@ -274,7 +275,7 @@ def test_a_writer_that_is_killed_at_the_end_is_started_again(tmp_path):
 
 
 def test_a_writer_that_takes_too_long_is_told(tmp_path, monkeypatch):
-    monkeypatch.setattr("plaudit.recording._writer_process.ENDING", 0.2)
+    monkeypatch.setattr("plaudit.runs._writer.ENDING", 0.2)
     function = plaudit.record(one, tmp_path)
     function(**BATCH)
     writer = function.recording.recorder._writer._child
@@ -293,7 +294,7 @@ def test_a_full_disk_is_a_warning_and_the_run_goes_on(tmp_path):
         "import resource, sys, warnings, plaudit; from plaudit.recipes import load\n"
         "recipe = plaudit.record(load('trl-math'), sys.argv[1])\n"
         "recipe(['4'] * 40, solution=['4'] * 40)\n"
-        "from plaudit.recording import finish; finish(sys.argv[1])\n"
+        "from plaudit.runs import finish; finish(sys.argv[1])\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))\n"
         "with warnings.catch_warnings(record=True) as said:\n"
         "    warnings.simplefilter('always')\n"
@@ -386,7 +387,7 @@ def said(function, state, step, text):
 
 
 def test_a_batch_that_is_written_late_keeps_its_step_and_replaces_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr("plaudit.recording._functions._WAIT", 0.05)
+    monkeypatch.setattr("plaudit.runs.recording._WAIT", 0.05)
     both = plaudit.record([one, nought], tmp_path)
     state = SimpleNamespace(global_step=0)  # TRL passes one object, and counts it up
     said(both[0], state, 1, "late")
@@ -444,7 +445,7 @@ def test_a_recording_that_has_stopped_touches_no_file_of_others(tmp_path):
 def test_a_forked_process_writes_its_own_batches_and_not_those_of_its_parent(tmp_path):
     code = (
         "import os, sys, plaudit\n"
-        "from plaudit.recording import finish\n"
+        "from plaudit.runs import finish\n"
         "def a(completions, **kwargs): return [1.0]\n"
         "def b(completions, **kwargs): return [0.0]\n"
         "function, _ = plaudit.record([a, b], sys.argv[1])\n"

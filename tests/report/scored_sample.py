@@ -1,6 +1,6 @@
 """A folder as `plaudit score` writes it, made up: for the tests, and to look at a report.
 
-python tests/report/scored_sample.py OUT [--rows 100000] [--boxes]
+python tests/report/scored_rows.py OUT [--rows 100000] [--boxes]
 """
 
 import argparse
@@ -26,7 +26,7 @@ REASON = pa.struct(
         ("gold_in_part", pa.bool_()),
     ]
 )
-# For `_bundle._CODE`, in place of Vega, which takes seconds to bundle.
+# For `page._CODE`, in place of Vega, which takes seconds to bundle.
 SMALL_BUNDLE = "print('window.vegaEmbed = 0;')"
 MATH = ["accuracy_reward", "think_format_reward", "repetition_penalty"]
 RECIPE = '[[reward]]\nname = "trl.accuracy_reward"\nweight = 1.0\n'

@@ -7,11 +7,10 @@ import pyarrow as pa
 import pytest
 from scored_sample import MATH, hostile_row, reason, run_rows, write_folder
 
-from plaudit.report._content import run_of
-from plaudit.report._folder import Asked
-from plaudit.report._labels import LabelReader
-from plaudit.report._progress import Progress
-from plaudit.scoring import InputError
+from plaudit.reports._folder import Progress, ReportOptions
+from plaudit.reports._numbers import LabelReader
+from plaudit.reports._summary import run_of
+from plaudit.tables import InputError
 
 
 def read(values):
@@ -47,7 +46,7 @@ def labelled(right, label, row):
 
 def run_with(folder, rows, components=("accuracy_reward",), **asked):
     written = write_folder(folder, rows, list(components))
-    return run_of(written, Asked(**asked), Progress(None))
+    return run_of(written, ReportOptions(**asked), Progress(None))
 
 
 def test_agreement_is_counted(tmp_path):

@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from scored_sample import box_rows, reason
 
-from plaudit import images
-from plaudit.report import _boxes
-from plaudit.report._boxes import GOLD, PREDICTION, boxes_in, drawn_over, open_image, pictures_of
+from plaudit.inputs import images
+from plaudit.reports import _boxes
+from plaudit.reports._boxes import GOLD, PREDICTION, boxes_in, drawn_over, open_image, pictures_of
 
 
 def image_of(picture):

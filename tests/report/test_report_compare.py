@@ -16,11 +16,10 @@ from scored_sample import (
     write_folder,
 )
 
-from plaudit.report import ReportError, _bundle, _charts, write_report
-from plaudit.report._compare import comparison_of, measures_of, paired_rows, prompts_of
-from plaudit.report._content import run_of
-from plaudit.report._folder import Asked
-from plaudit.report._progress import Progress
+from plaudit.reports import ReportError, _charts, write_report
+from plaudit.reports._folder import Progress, ReportOptions
+from plaudit.reports._pages import comparison_of, measures_of, paired_rows, prompts_of
+from plaudit.reports._summary import run_of
 
 
 @pytest.fixture(scope="module")
@@ -35,13 +34,13 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(folders):
-    return [run_of(f, Asked(), Progress(None), prompts=True) for f in folders]
+    return [run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders]
 
 
 @pytest.fixture(scope="module")
 def page(folders):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+        patch.setattr("plaudit.reports.page._CODE", SMALL_BUNDLE)
         return write_report(*folders)
 
 
@@ -55,7 +54,7 @@ def test_the_same_completion_of_the_same_prompt_is_a_pair(tmp_path):
         )
         for which, found in enumerate(prompts)
     ]
-    before, after = (run_of(f, Asked(), Progress(None), prompts=True) for f in folders)
+    before, after = (run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders)
     pairs = set(zip(*(places.tolist() for places in paired_rows(before, after)), strict=True))
     assert pairs == {(0, 1), (1, 0), (2, 3)}
     found = prompts_of(before, after)
@@ -73,7 +72,7 @@ def test_rows_without_a_prompt_are_matched_by_their_group(tmp_path, empty):
             ("b", [{**row, "row_id": n} for n, row in enumerate(rows[::-1])]),
         )
     ]
-    before, after = (run_of(f, Asked(), Progress(None), prompts=True) for f in folders)
+    before, after = (run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders)
     pairs = set(zip(*(places.tolist() for places in paired_rows(before, after)), strict=True))
     assert pairs == {(0, 2), (1, 1), (2, 0)}
     assert prompts_of(before, after).both == 3
@@ -123,7 +122,7 @@ def test_the_page_has_the_rows_of_both_beside_one_another(page, folders):
     assert "What changed from base to tuned" in text
     assert "accuracy_reward: rows by value" in text
     names = {file.stem for file in page.parent.glob("*.png")}
-    assert {"component-00-total", "at-k", "groups", "length", "steps-total"} <= names
+    assert {"total", "at-k", "groups", "length", "steps-total"} <= names
     assert re.search(r'data-column="source" data-value="algebra"', text)
 
 
@@ -138,7 +137,7 @@ def test_of_many_rows_those_beside_one_another_are_chosen(runs):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Pages without the scripts and pictures of their charts, which other tests look at."""
-    monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+    monkeypatch.setattr("plaudit.reports.page._CODE", SMALL_BUNDLE)
     monkeypatch.setattr(_charts, "png_of", lambda chart: b"")
 
 

@@ -8,16 +8,16 @@ import pyarrow.parquet as pq
 import pytest
 from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
-from plaudit.report._folder import (
-    Asked,
+from plaudit.reports._folder import (
+    ReportOptions,
     completion_text,
     open_folder,
     prompt_text,
     rejected_rows,
     rows_at,
 )
-from plaudit.report._numbers import numbers_of
-from plaudit.scoring import InputError
+from plaudit.reports._numbers import numbers_of
+from plaudit.tables import InputError
 
 
 def refused(folder):
@@ -108,11 +108,6 @@ def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
         f"{part} was written by an earlier version of plaudit: its explanations have "
         "no gold_in_part and no right; score the table again, with --overwrite"
     )
-    (folder / "_run.json").rename(folder / "run.json")
-    assert (
-        "has no _run.json: an earlier version of plaudit wrote it: score the table again"
-        in refused(folder)
-    )
 
 
 def test_without_a_completion_there_is_no_length(tmp_path):
@@ -189,4 +184,4 @@ def test_a_column_that_a_part_lacks_is_not_used(tmp_path):
     assert (folder.step, folder.others) == ("step", ("step",))
     assert [row["step"] for _, row in rows_at(folder, np.arange(2), folder.others)] == [1, 2]
     with pytest.raises(InputError, match=r"--by: .*scored has no column source"):
-        open_folder(tmp_path / "scored", Asked(by=("source",)))
+        open_folder(tmp_path / "scored", ReportOptions(by=("source",)))

@@ -10,13 +10,12 @@ from PIL import Image
 from scored_sample import SMALL_BUNDLE
 
 from plaudit.recipes import Component, Recipe, load
-from plaudit.report import write_report
-from plaudit.report._explained import right_component
-from plaudit.report._folder import open_folder
-from plaudit.report._numbers import numbers_of
-from plaudit.report._summary import summary_of
-from plaudit.scoring import score_table
-from plaudit.scoring._score_chunk import score_chunk
+from plaudit.reports import write_report
+from plaudit.reports._folder import open_folder
+from plaudit.reports._numbers import numbers_of, right_component
+from plaudit.reports._summary import summary_of
+from plaudit.tables import score_table
+from plaudit.tables._score_chunk import score_chunk
 
 
 @pytest.fixture(autouse=True)
@@ -25,10 +24,10 @@ def in_process(monkeypatch):
 
     def inline(chunks, plan, workers):
         for chunk in chunks:
-            yield score_chunk(chunk.packed(), plan)
+            yield score_chunk(chunk, plan)
 
-    monkeypatch.setattr("plaudit.scoring._score_table.score_locally", inline)
-    monkeypatch.setattr("plaudit.report._bundle._CODE", SMALL_BUNDLE)
+    monkeypatch.setattr("plaudit.tables._score_table.score_locally", inline)
+    monkeypatch.setattr("plaudit.reports.page._CODE", SMALL_BUNDLE)
 
 
 @pytest.fixture

@@ -23,15 +23,16 @@ from scored_sample import (
     write_folder,
 )
 
-import plaudit.report
-from plaudit.report import ReportError, _bundle, _table, add_arguments, run, write_report
+import plaudit.reports
+from plaudit.cli import main
+from plaudit.reports import ReportError, _rows, page, write_report
 
 
 @pytest.fixture(autouse=True)
 def small_bundle(request, monkeypatch):
     """Most tests look at other things than Vega's script."""
     if "whole" not in request.keywords.get("usefixtures", argparse.Namespace(args=())).args:
-        monkeypatch.setattr(_bundle, "_CODE", SMALL_BUNDLE)
+        monkeypatch.setattr(page, "_CODE", SMALL_BUNDLE)
 
 
 @pytest.fixture
@@ -161,7 +162,7 @@ def test_a_row_has_all_of_its_columns_and_long_ones_are_cut(tmp_path):
 
 
 def test_other_columns_do_not_make_the_page_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(_table, "_OTHERS", 20_000)
+    monkeypatch.setattr(_rows, "_OTHERS", 20_000)
     rows = [hostile_row(row, note=f"{row} " + "x" * 900) for row in range(200)]
     data = data_of(write_report(write_folder(tmp_path, rows, ["accuracy_reward"])))
     notes = [len(data["strings"][others[0]]) for others in data["others"]]
@@ -177,7 +178,7 @@ def test_formulas_are_drawn_by_katex_which_is_there_only_if_there_are_some(sums,
     has.append(any("renderToString" in script for script in scripts_of(page)))
     assert has == [True, False]
     assert page.stat().st_size < sums.joinpath("_report/index.html").stat().st_size - 500_000
-    licence = Path(plaudit.report.__file__).parent / "katex" / "LICENSE"
+    licence = Path(plaudit.reports.__file__).parent / "katex" / "LICENSE"
     assert "Khan Academy" in licence.read_text(encoding="utf-8")
 
 
@@ -238,9 +239,7 @@ def test_what_is_right_can_be_chosen(sums):
 
 
 def run_with(capsys, *arguments):
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    code = run(parser.parse_args(list(map(str, arguments))))
+    code = main(["report", *map(str, arguments)])
     return code, *capsys.readouterr()
 
 
@@ -271,45 +270,45 @@ def test_the_command_says_in_one_line_what_is_wrong(sums, tmp_path, capsys):
 
 
 def test_what_is_not_installed_is_named(sums):
-    code = "import sys; from pathlib import Path; from plaudit.report import write_report; "
+    code = "import sys; from pathlib import Path; from plaudit.reports import write_report; "
     code += "sys.modules['altair'] = None; write_report(Path(sys.argv[1]))"
     done = subprocess.run([sys.executable, "-c", code, sums], capture_output=True, text=True)
     assert "ReportError: a report needs altair: pip install 'plaudit[report]'" in done.stderr
 
 
 def test_a_mistake_of_our_own_is_no_missing_package(sums, monkeypatch):
-    monkeypatch.setitem(sys.modules, "plaudit.report._write", None)
+    monkeypatch.setitem(sys.modules, "plaudit.reports._pages", None)
     with pytest.raises(ImportError):
         write_report(sums)
 
 
 def test_where_the_other_process_fails_the_script_is_made_here(monkeypatch):
-    monkeypatch.setattr(_bundle, "_CODE", "raise SystemExit(1)")
-    monkeypatch.setattr(_bundle, "_made_here", lambda: "made here")
-    with _bundle.bundling() as script:
+    monkeypatch.setattr(page, "_CODE", "raise SystemExit(1)")
+    monkeypatch.setattr(page, "_made_here", lambda: "made here")
+    with page.bundling() as script:
         assert script() == "made here"
 
 
 def test_the_other_process_ends_with_the_block(monkeypatch):
     started = []
     popen = subprocess.Popen
-    monkeypatch.setattr(_bundle, "_CODE", "import time; time.sleep(600)")
+    monkeypatch.setattr(page, "_CODE", "import time; time.sleep(600)")
     monkeypatch.setattr(
         subprocess, "Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[0]
     )
-    with pytest.raises(KeyError), _bundle.bundling():
+    with pytest.raises(KeyError), page.bundling():
         raise KeyError
     assert started[0].poll() is not None
 
 
 def test_importing_the_door_is_light():
-    code = "import sys, plaudit.report; print('altair' in sys.modules, 'pyarrow' in sys.modules)"
+    code = "import sys, plaudit.reports; print('altair' in sys.modules, 'pyarrow' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert printed.stdout.split() == ["False", "False"]
 
 
 def test_the_files_of_the_page_are_in_the_package():
-    here = Path(plaudit.report.__file__).parent
+    here = Path(plaudit.reports.__file__).parent
     assert {"page.css", "page.js", "shared.js", "page.html.jinja", "skeleton.html.jinja"} <= {
         file.name for file in here.iterdir()
     }

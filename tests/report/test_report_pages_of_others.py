@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from plaudit.report import Chart, Line, html_page, line_chart, packed, render_html
-from plaudit.report._progress import Progress
+from plaudit.reports import Chart, Line, html_page, line_chart, render_html
+from plaudit.reports._folder import Progress
+from plaudit.reports.page import packed
 
 HOSTILE = "</script><script>window.broken = 1</script>"
 
@@ -84,9 +85,8 @@ def test_a_quick_report_says_nothing():
 
 
 def test_the_line_chart_needs_nothing_that_is_heavy():
-    code = (
-        "import sys; from plaudit.report import Line, line_chart; line_chart([Line('a', [1], [2])])"
-    )
+    code = "import sys; from plaudit.reports import Line, line_chart"
+    code += "; line_chart([Line('a', [1], [2])])"
     code += "; print('altair' in sys.modules, 'numpy' in sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert printed.stdout.split() == ["False", "False"]

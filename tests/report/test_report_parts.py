@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 from scored_sample import MATH, hostile_row, run_rows, write_folder
 
-from plaudit.report._content import run_of
-from plaudit.report._curves import curve_charts
-from plaudit.report._folder import Asked, open_folder
-from plaudit.report._numbers import numbers_of
-from plaudit.report._parts import POINTS, breakdown_of, curves_of
-from plaudit.report._progress import Progress
+from plaudit.reports._charts import step_charts
+from plaudit.reports._folder import Progress, ReportOptions, open_folder
+from plaudit.reports._numbers import numbers_of
+from plaudit.reports._summary import POINTS, breakdown_of, curves_of, run_of
 
 
 @pytest.fixture(scope="module")
@@ -23,7 +21,7 @@ def rows():
 @pytest.fixture(scope="module")
 def run(rows, tmp_path_factory):
     folder = write_folder(tmp_path_factory.mktemp("scored"), rows, MATH, part_rows=250)
-    return run_of(folder, Asked(), Progress(None))
+    return run_of(folder, ReportOptions(), Progress(None))
 
 
 def parted(rows, column):
@@ -73,15 +71,15 @@ def test_curves_are_those_of_plain_computation(run, rows):
     assert run.curves.steps == sorted(expected)
     for step, part in zip(run.curves.steps, run.curves.parts, strict=True):
         assert_figures(part, expected[step])
-    names = [chart.name for chart in curve_charts([run])]
+    names = [chart.name for chart in step_charts([run])]
     assert names == [f"steps-{n}" for n in "total components right signal trouble length".split()]
-    values = curve_charts([run])[0].spec["data"]["values"]
+    values = next(step_charts([run])).spec["data"]["values"]
     assert [value["x"] for value in values] == run.curves.steps
 
 
 def numbers_by(folder, rows, *columns):
     written = write_folder(folder, rows, ["accuracy_reward"])
-    return numbers_of(open_folder(written, Asked(by=columns)), "accuracy_reward")
+    return numbers_of(open_folder(written, ReportOptions(by=columns)), "accuracy_reward")
 
 
 def test_a_column_may_hold_anything(tmp_path):

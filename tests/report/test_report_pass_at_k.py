@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.report import _pass_at_k
-from plaudit.report._pass_at_k import at_k, majority_at_k, pass_at_k
+from plaudit.reports import _pass_at_k
+from plaudit.reports._pass_at_k import at_k, majority_at_k, pass_at_k
 
 completions = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=7)
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scored_sample import MATH, hostile_row, math_rows, write_folder
 
-from plaudit.report import _sample
-from plaudit.report._folder import open_folder
-from plaudit.report._numbers import numbers_of
-from plaudit.report._sample import cut, evenly_spaced, json_number, sample_of
-from plaudit.report._summary import summary_of
+from plaudit.reports import _rows
+from plaudit.reports._folder import open_folder
+from plaudit.reports._numbers import numbers_of
+from plaudit.reports._rows import cut, evenly_spaced, json_number, sample_of
+from plaudit.reports._summary import summary_of
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_whole_texts_are_bounded(tmp_path):
     )
     sample = sample_of(numbers, summary_of(numbers, "accuracy_reward"), 450, [])
     assert len(sample.places) == 450
-    assert len(sample.full) == _sample.FULL_TEXT // _sample.LONGEST
+    assert len(sample.full) == _rows.FULL_TEXT // _rows.LONGEST
 
 
 def test_even_takes_from_the_first_to_the_last():

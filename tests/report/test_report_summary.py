@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scored_sample import MATH, math_rows, reason, write_folder
 
-from plaudit.report._folder import open_folder
-from plaudit.report._numbers import numbers_of
-from plaudit.report._summary import (
+from plaudit.reports._folder import open_folder
+from plaudit.reports._numbers import numbers_of
+from plaudit.reports._summary import (
     by_length,
     correlation,
     histogram,

@@ -15,10 +15,11 @@ import pytest
 from plaudit import explain
 from plaudit.recipes import load
 from plaudit.rewards import all_rewards
-from plaudit.rewards._grader import Grader, Question
+from plaudit.rewards._grader import Grader, GraderQuestion
 from plaudit.rewards.answers import (
     answer_reward,
     answer_reward_async,
+    choice_reward,
     exact_match_reward,
     f1_reward,
     mention_reward,
@@ -32,6 +33,7 @@ def test_the_rewards_are_known_by_name() -> None:
     names = [name for name in all_rewards() if name.startswith("answers.")]
     assert names == [
         "answers.answer_reward",
+        "answers.choice_reward",
         "answers.mention_reward",
         "answers.exact_match_reward",
         "answers.f1_reward",
@@ -129,8 +131,15 @@ def test_presets_use_them() -> None:
     table = {"solution": [r"\frac12", "B"], "choices": [None, ["Rome", "Paris"]]}
     rows = load("math")([r"\boxed{0.5}", r"\boxed{B}"], **table)
     assert [row.total for row in rows] == [1.0, 1.0]
-    rows = load("qa")(["It is Paris.", "Rome"], solution=["Paris/Lutetia", "Oslo"])
+    rows = load("qa")(["It is Paris.", "Rome"], solution=[["Paris", "Lutetia"], "Oslo"])
     assert [row.total for row in rows] == [1.0, 0.0]
+
+
+def test_choices_are_read_from_the_question() -> None:
+    asked = "Which is a metal?\nA. oxygen\nB. iron\nC. sulfur"
+    texts = ["B", "It is iron.", "I would choose (B).", "B and C", "C", "<think>B</think>"]
+    assert choice_reward(texts, ["B"] * 6, question=asked) == [1.0, 1.0, 1.0, 0.0, 0.0, 0.0]
+    assert choice_reward(["B", "x"], [1, None], choices=[["oxygen", "iron"], None]) == [1.0, None]
 
 
 # -- text rewards
@@ -141,7 +150,7 @@ def test_exact_match_and_f1() -> None:
     golds = [["Eiffel tower", "Tower"]] * 3
     assert exact_match_reward(texts, golds) == [1.0, 0.0, 0.0]
     assert f1_reward(texts, golds) == [1.0, 0.8, 0.0]
-    assert exact_match_reward(["b"], ["a/b"], separator="/") == [1.0]
+    assert exact_match_reward(["blue", "km"], ["red/blue", "km/h"], separator="/") == [1.0, 0.0]
     assert f1_reward(["x"], [None]) == [None]
 
 
@@ -268,7 +277,7 @@ def test_a_failed_call_leaves_the_row_undecided_and_is_counted(grader: Grader, a
     assert told["answer_reward/grader_asked"] == 1.0
     assert told["answer_reward/grader_failed"] == 0.5
     score = answer_reward.scores(boxed(answer), [LONG_GOLD], grader=grader)[0]
-    assert (score.value, score.status, score.right) == (0.0, "undecided", False)
+    assert (score.value, score.status, score.right) == (None, "undecided", None)
     assert "grader" in score.why
 
 
@@ -304,6 +313,6 @@ def test_the_grader_works_beside_an_event_loop(grader: Grader) -> None:
 
 
 def test_equal_questions_are_one_call(server, grader: Grader) -> None:
-    question = Question("q", LONG_GOLD, SAME)
+    question = GraderQuestion("q", LONG_GOLD, SAME)
     assert [asked.same for asked in grader.ask([question] * 5)] == [True] * 5
     assert len(server.asked) == 1

@@ -7,9 +7,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from plaudit.recipes import load
-from plaudit.rewards._grader import Grader, Question, key_for
+from plaudit.rewards._grader import Grader, GraderQuestion, key_for
 
-QUESTION = Question("q", "the remainder is multiplied by three", "three times the remainder")
+QUESTION = GraderQuestion("q", "the remainder is multiplied by three", "three times the remainder")
 ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 
 

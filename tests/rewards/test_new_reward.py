@@ -13,15 +13,16 @@ import pyarrow.parquet as pq
 import pytest
 
 import plaudit
-from plaudit.declarations import declare
-from plaudit.rewards import all_rewards, broken_systems, reward_named, systems
+from plaudit.rewards import all_rewards, broken_namespaces, namespaces, reward_named
+from plaudit.scores.decorators import declare
 from served import served
 
 POLITE = '''\
 """Politeness."""
 
 from plaudit import Score, reward
-from plaudit.completions import same_length, texts_of
+from plaudit.inputs.columns import same_length
+from plaudit.inputs.completions import texts_of
 
 
 @reward
@@ -116,10 +117,11 @@ def installed(tmp_path, monkeypatch):
 def test_a_package_that_cannot_be_imported_breaks_nothing_but_itself(installed, capsys):
     installed("acme", "acme_broken", "import no_such_thing", "acme")
     installed("toys", "toys_polite", POLITE, "toys")
-    assert systems() == ["answers", "canoe", "trl", "vlm_r1", "acme", "toys"]
+    assert namespaces()[-2:] == ["acme", "toys"]
+    assert {"answers", "canoe", "trl", "vlm_r1"} < {*namespaces()}
     assert "toys.polite" in all_rewards()
     problem = "acme_broken of acme cannot be imported: ModuleNotFoundError: No module named"
-    assert broken_systems() == {"acme": f"{problem} 'no_such_thing'"}
+    assert broken_namespaces() == {"acme": f"{problem} 'no_such_thing'"}
     with pytest.raises(ValueError, match=f"no reward is called 'acme.polite': {problem}"):
         reward_named("acme.polite")
 
@@ -144,8 +146,8 @@ def test_whatever_importing_a_package_does_the_list_goes_on(installed, source, c
 def test_a_package_takes_no_name_of_plaudit_s(installed):
     installed("acme", "acme_trl", POLITE, "trl")
     installed("toys", "toys_think", POLITE.replace("polite", "think_format_reward"), "toys")
-    assert broken_systems() == {
-        "trl": "acme_trl of acme is left out: plaudit itself has a system of that name"
+    assert broken_namespaces() == {
+        "trl": "acme_trl of acme is left out: plaudit itself has a namespace of that name"
     }
     assert "trl.polite" not in all_rewards()
     assert reward_named("think_format_reward")[0] == "trl.think_format_reward"
@@ -178,9 +180,9 @@ def test_a_signature_tells_what_is_given():
 def test_the_documentation_describes_every_reward():
     page = Path(__file__).parents[2].joinpath("docs", "rewards.md").read_text("utf-8")
     for name in all_rewards():
-        system, _, reward = name.partition(".")
-        section = page.partition(f"`plaudit.rewards.{system}`")[2].partition("\n## ")[0]
-        assert f"\n`{reward}(" in section or f"and {reward}\n" in section, name
+        namespace, _, reward = name.partition(".")
+        section = page.partition(f"`plaudit.rewards.{namespace}`")[2].partition("\n## ")[0]
+        assert f"`{reward}(" in section, name
 
 
 def test_what_is_needed_through_keywords_is_a_column():

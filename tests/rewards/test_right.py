@@ -97,7 +97,7 @@ def test_a_completion_without_a_box_has_no_answer(tmp_path):
 
 def test_whoever_says_equal_says_right():
     for name, reward in all_rewards().items():
-        if "accuracy" not in name:
+        if "accuracy" not in name or name.startswith("text.vqa"):  # which needs many golds
             continue
         columns = {"accu_reward_method": "math"} if name == "vlm_r1.accuracy_reward" else {}
         for answer in ("4", "5", "2+2"):

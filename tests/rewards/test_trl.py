@@ -46,7 +46,8 @@ def test_log_extra_gets_trls_columns():
     }
 
 
-ANSWERS_ALONE = ("undecided", "several", "retracted", "unsolved")  # the statuses of `answers`
+# The statuses of `answers` and `code`.
+ANSWERS_ALONE = ("undecided", "exception", "several", "retracted", "unsolved")
 
 
 def test_log_metric_hears_of_trouble():
@@ -59,6 +60,8 @@ def test_log_metric_hears_of_trouble():
         "accuracy_reward/limit": 0.25,
         "accuracy_reward/bad_gold": 0.25,
         "accuracy_reward/no_answer": 0.25,
+        "accuracy_reward/truncated": 0.0,
+        "accuracy_reward/not_applicable": 0.0,
         **{f"accuracy_reward/{status}": 0.0 for status in ANSWERS_ALONE},
     }
 

@@ -15,14 +15,15 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from plaudit.client import Client, ServerError
 from plaudit.judge import shared_judge
-from plaudit.recipes import Component, Recipe, ScoredBatch, load
+from plaudit.recipes import Component, Recipe, load
+from plaudit.recipes.row_score import ScoredBatch
 from plaudit.scores import Score, reward
 from plaudit.serve import Limits, application, serving
 from plaudit.serve._protocol import rows_of, to_json
 from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
+from plaudit.trainers.client import Client, ServerError
 from served import children, poison, served, symbolic, until
 
 BATCH = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
@@ -77,28 +78,8 @@ def by_its_thread(completions, **kwargs):
     return [Score(1.0, threading.current_thread().name) for _ in completions]
 
 
-light = reward(columns=(), is_light=True)(by_its_thread)
-heavy = reward(columns=())(by_its_thread)
-
-
-def test_what_is_light_and_small_is_scored_without_another_thread():
-    assert thread_names(light, 512) == {"plaudit-serve"}
-    assert thread_names(light, 513) == {"plaudit-scorer"}
-    assert thread_names(heavy, 1) == {"plaudit-rewards"}
-
-
-def test_a_batch_beside_another_does_not_hold_the_loop_up():
-    """The first waits for a worker on the server's loop; the second has the scorer's thread."""
-    recipe = Recipe("two", (Component("math", "trl.accuracy_reward"), Component("who", light)))
-    second = {"completions": ["4"], "columns": {"solution": ["4"]}, "reasons": True}
-    with running(application(recipe)) as url, ThreadPoolExecutor(1) as thread:
-        until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
-        slow = thread.submit(httpx.post, f"{url}/v1/score", json=poison(1, 70_000), timeout=60)
-        until(lambda: httpx.get(f"{url}/v1/figures", timeout=60).json()["requests_in_flight"])
-        answer = httpx.post(f"{url}/v1/score", json=second, timeout=60).json()
-        assert slow.result().status_code == 200
-    whos = {row["components"]["who"]["why"] for row in answer["rows"]}
-    assert whos == {"plaudit-scorer"}
+def test_a_plain_function_does_not_hold_up_a_loop_of_the_server():
+    assert thread_names(reward(columns=())(by_its_thread), 1) == {"plaudit-rewards"}
 
 
 def test_an_application_starts_nothing_before_its_lifespan():

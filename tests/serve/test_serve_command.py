@@ -3,12 +3,13 @@
 import json
 import logging
 import socket
+import sys
 
 import httpx
 import pytest
 
 from plaudit.cli import main
-from plaudit.serve import _log, _service
+from plaudit.serve import _metrics, _service
 from served import served
 
 
@@ -27,6 +28,7 @@ def loggers():
     [
         (["--recipe", "trl-maths"], 'did you mean "trl-math"?'),
         (["--recipe", "trl-math", "--max-rows", "0"], "rows must be above 0"),
+        (["--recipe", "code"], "start the server with --allow-code"),
         (["--recipe", "trl-math", "--port", "99999"], "cannot listen on 127.0.0.1, port 99999"),
         (["--recipe", "trl-math", "--host", "256.1.1.1"], "cannot listen on 256.1.1.1"),
         (["--recipe", "trl-math", "--token-file", "none"], "cannot read the token in none"),
@@ -54,7 +56,8 @@ def test_it_needs_a_recipe(capsys):
 
 
 def test_the_extra_to_install_is_named(monkeypatch, capsys):
-    monkeypatch.setitem(__import__("sys").modules, "plaudit.serve", None)
+    monkeypatch.delitem(sys.modules, "plaudit.cli.serve", raising=False)
+    monkeypatch.setitem(sys.modules, "plaudit.serve", None)
     assert main(["serve", "--recipe", "trl-math"]) == 2
     assert "pip install 'plaudit[serve]'" in capsys.readouterr().err
 
@@ -86,11 +89,11 @@ def test_a_token_from_the_environment(tmp_path):
 
 
 def test_an_error_is_logged_with_its_traceback(capsys):
-    _log.log_to_stderr("info")
+    _metrics.log_to_stderr("info")
     try:
         raise RuntimeError("what went wrong")
     except RuntimeError as error:
-        _log.log("failed", logging.ERROR, error, request="5f0c")
+        _metrics.log("failed", logging.ERROR, error, request="5f0c")
     line = json.loads(capsys.readouterr().err)
     assert (line["level"], line["event"], line["request"]) == ("error", "failed", "5f0c")
     assert "RuntimeError: what went wrong" in line["traceback"]

@@ -206,8 +206,9 @@ def accepted(server):
     [connection] = server.server_state.connections
 
     def protocol():
+        shared = {"config": server.config, "server_state": server.server_state}
         state = server.lifespan.state
-        return type(connection)(server.config, server.server_state, state, connection.loop)
+        return server.config.http_protocol_class(app_state=state, _loop=connection.loop, **shared)
 
     coroutine = connection.loop.connect_accepted_socket(protocol, theirs)
     asyncio.run_coroutine_threadsafe(coroutine, connection.loop).result(20)

@@ -115,7 +115,7 @@ def refuse(url):
 def test_a_call_that_fails_costs_at_most_one_request(monkeypatch, fault):
     failing = Fault(monkeypatch, *FAULTS[fault])
     for after in range(3):
-        with serving(load("trl-math"), Limits(deadline=3)) as url:
+        with serving(load("trl-math"), Limits(deadline=3, sending=1)) as url:
             failing.arm(after)
             assert ask(url) in (None, [1.0] * ROWS)
             refuse(url)

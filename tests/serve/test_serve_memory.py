@@ -48,7 +48,7 @@ def batch(name, values):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with served(tmp_path_factory.mktemp("memory"), "--held", str(HELD)) as running:
+    with served(tmp_path_factory.mktemp("memory"), "--max-memory", str(HELD)) as running:
         yield running
 
 

@@ -15,10 +15,12 @@ import httpx
 import pytest
 import yaml
 
-from plaudit.client import Client, ServerError
+from plaudit.cli import serve as serve_command
+from plaudit.cli.arguments import add_arguments
 from plaudit.recipes import load
-from plaudit.serve import Limits, add_arguments, application, listen
+from plaudit.serve import Limits, application, listen
 from plaudit.serve._server import GRACE
+from plaudit.trainers.client import Client, ServerError
 from served import served, until
 
 ROOT = Path(__file__).parents[2]
@@ -34,7 +36,7 @@ def blocks(language):
 def serve_options(words):
     """What `plaudit serve` makes of these options; it ends if it knows one of them not."""
     parser = argparse.ArgumentParser()
-    add_arguments(parser)
+    add_arguments(parser, serve_command.run)
     return parser.parse_args(words)
 
 

@@ -12,12 +12,19 @@ import pytest
 
 from plaudit.cli import main
 from plaudit.recipes import load
-from plaudit.train import Run, read_run
-from plaudit.train._arguments import _made, lora_arguments
-from plaudit.train._checkpoints import last_checkpoint, prepare, steps_if_trained
-from plaudit.train._data import _checked, _is_table, dataset_of
-from plaudit.train._progress import Progress, line_of
-from plaudit.train._training import _for_columns
+from plaudit.train import read_run
+from plaudit.train._run import (
+    Run,
+    _checked,
+    _is_table,
+    _made,
+    dataset_of,
+    last_checkpoint,
+    lora_arguments,
+    prepare,
+    steps_if_trained,
+)
+from plaudit.train._training import Progress, _for_columns, line_of
 
 GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
 
@@ -101,7 +108,7 @@ def test_without_trl_the_command_says_what_to_install(written, capsys):
 
 def test_without_peft_the_command_says_what_to_install(written, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, "peft", None)
-    monkeypatch.setattr("plaudit.train._command.train", lambda run, _: lora_arguments(run))
+    monkeypatch.setattr("plaudit.cli.train.train", lambda run, _: lora_arguments(run))
     assert main(["train", str(written("[peft]\nr = 16"))]) == 2
     assert "this needs peft: pip install 'plaudit[train]'" in capsys.readouterr().err
 
@@ -110,7 +117,7 @@ def test_what_cannot_be_read_or_written_is_said(written, capsys, monkeypatch):
     def no_such_model(run, overwrite):
         raise OSError("org/model is not a valid model identifier")
 
-    monkeypatch.setattr("plaudit.train._command.train", no_such_model)
+    monkeypatch.setattr("plaudit.cli.train.train", no_such_model)
     assert main(["train", str(written())]) == 1
     assert capsys.readouterr().err == "plaudit: org/model is not a valid model identifier\n"
 

@@ -11,7 +11,8 @@ from plaudit.trainers import nemo_gym, openrlhf, slime, verl
 
 MATH = load("trl-math")
 RIGHT, WRONG = r"So \boxed{2+2}.", r"So \boxed{5}."
-SCORED = {f"status_{name}": 0.0 for name in ("error", "timeout", "limit", "bad_gold", "no_answer")}
+STATUSES = ("error", "timeout", "limit", "bad_gold", "truncated", "no_answer")
+SCORED = {f"status_{name}": 0.0 for name in STATUSES}
 
 
 def asked(trainer, body, recipe=MATH, reply="reply_of"):

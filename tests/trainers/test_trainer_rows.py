@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.golds import GOLD_KEYS
+from plaudit.inputs.golds import GOLD_KEYS
 from plaudit.recipes import RowScore
 from plaudit.scores import Score
 from plaudit.trainers import gold_of, response_of

@@ -9,7 +9,7 @@ import time
 from types import SimpleNamespace
 
 import plaudit
-from plaudit.recording import finish
+from plaudit.runs import finish
 from plaudit.scores import Score, reward
 
 ROWS, GROUP = 64, 8
@@ -35,7 +35,7 @@ class Trainer:
 
 @reward(columns=["solution"])
 def accuracy_reward(completions, solution, **kwargs):
-    """1.0 where the last word is the gold; "?" cannot be judged in time, "-" is no answer."""
+    """1.0 if the last word is the gold; "?" takes too long, "-" is no answer, "/" is cut off."""
     return [
         _judged(text.split()[-1], gold) for text, gold in zip(completions, solution, strict=True)
     ]
@@ -44,6 +44,8 @@ def accuracy_reward(completions, solution, **kwargs):
 def _judged(answer, gold):
     if answer == "?":
         return Score(0.0, "It took too long to compare.", gold=gold, status="timeout", right=False)
+    if answer == "/":
+        return Score(0.0, "The completion was cut off.", gold=gold, status="truncated", right=False)
     if answer == "-":
         return Score(0.0, "There is no answer.", gold=gold, status="no_answer", right=False)
     is_right = answer == gold
@@ -84,9 +86,9 @@ def batch(step, plan, seed=0, prompts=ROWS // GROUP):
         harder = plan.get("uneven", 0.0) * (random.Random(prompt).random() - 0.5)
         answer = gold if chance.random() < plan["right"] - harder else str(chance.randrange(40, 90))
         draw = chance.random()
-        for word in ("no_answer", "timeout", "one"):
+        for word in ("no_answer", "timeout", "truncated", "one"):
             if draw < plan.get(word, 0.0):
-                answer = {"no_answer": "-", "timeout": "?", "one": "7"}[word]
+                answer = {"no_answer": "-", "timeout": "?", "truncated": "/", "one": "7"}[word]
                 break
         body = "so " * max(1, round(chance.gauss(plan["length"], 4)))
         tags = chance.random() < plan["format"]

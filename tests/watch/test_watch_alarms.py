@@ -6,10 +6,16 @@ import math
 import pytest
 from made_runs import healthy, make
 
-from plaudit.alarms import RULES, AlarmLog, alarms_of
-from plaudit.alarms._history import GROUPS, WINDOW
-from plaudit.alarms._rules import SIGNAL_GROUPS, SIGNAL_STEPS
-from plaudit.recording import open_recorded
+from plaudit.runs import open_recorded
+from plaudit.runs.alarms import (
+    GROUPS,
+    RULES,
+    SIGNAL_GROUPS,
+    SIGNAL_STEPS,
+    WINDOW,
+    AlarmLog,
+    alarms_of,
+)
 
 FAULT = 40  # the step at which something begins to go wrong
 STEPS = FAULT + 40
@@ -37,6 +43,7 @@ PLANS = {
     "no signal": after(same=True),
     "no answer": after(no_answer=0.5),
     "timeouts": after(timeout=0.1),
+    "cut off": after(truncated=lambda n: min(0.9, 0.1 + 0.02 * n)),
 }
 
 
@@ -63,7 +70,7 @@ def raised(request, tmp_path_factory):
 
 
 def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
-    from plaudit.watch._runs import WatchedRun
+    from plaudit.reports.watch._runs import WatchedRun
 
     kind, prompts, alarms, folder = raised
     [alarm] = [one for one in alarms if one.kind == kind]
@@ -78,7 +85,7 @@ def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
     assert shown["step"] == alarm.rows["step"]
     rows = shown["rows"]
     assert rows
-    if kind in ("no answer", "timeouts"):
+    if kind in ("no answer", "timeouts", "cut off"):
         assert {row["status"] for row in rows} == {alarm.rows["status"]}
     if kind == "one answer":
         assert all(row["reasons"][0]["answer"] == "7" for row in rows)
@@ -148,7 +155,7 @@ def test_an_alarm_is_one_line_of_the_trainers_log(tmp_path, caplog):
     with caplog.at_level(logging.WARNING, logger="plaudit"):
         make(tmp_path, 30, lambda step: {**healthy(step), "timeout": 0.3})
         make(tmp_path, 10, lambda step: {**healthy(step), "timeout": 0.3}, first=31)
-        from plaudit.recording._functions import known_recording
+        from plaudit.runs.recording import known_recording
 
         known_recording(tmp_path).recorder.close()  # as at the end of the process
     [line] = [record.getMessage() for record in caplog.records if record.name == "plaudit"]
@@ -158,7 +165,7 @@ def test_an_alarm_is_one_line_of_the_trainers_log(tmp_path, caplog):
 
 
 def test_every_rule_has_a_plan_and_stands_on_the_page():
-    from plaudit.watch._application import _page
+    from plaudit.reports.watch._application import _page
 
     page = _page(("run",)).decode()
     assert len(RULES) == len(PLANS)

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from plaudit.alarms import alarms_of
-from plaudit.recording import open_recorded
+from plaudit.runs import open_recorded
+from plaudit.runs.alarms import alarms_of
 from plaudit.train import read_run, train
 
 DEMO = Path(__file__).parents[2] / "examples" / "train"

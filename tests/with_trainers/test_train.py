@@ -135,7 +135,7 @@ def test_a_wrong_model_is_said_and_does_not_refuse_the_corrected_run(folder, cap
 
 def recorded(output, name="record"):
     """How many rows of each step the record has."""
-    from plaudit.scoring import open_scored
+    from plaudit.tables import open_scored
 
     counts = {}
     for _, batch in open_scored(output / name).batches(["step"]):

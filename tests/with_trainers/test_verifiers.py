@@ -12,8 +12,8 @@ from verifiers.v1.configs.task import TaskConfig
 from verifiers.v1.graph import MessageNode
 from verifiers.v1.trace import AgentInfo, Trace, TraceTask
 
-from plaudit.recording import finish
-from plaudit.scoring import open_scored
+from plaudit.runs import finish
+from plaudit.tables import open_scored
 
 
 class Question(vf.TaskData):

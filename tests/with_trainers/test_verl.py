@@ -15,11 +15,11 @@ from verl import DataProto
 from verl.experimental.reward_loop.reward_loop import migrate_legacy_reward_impl
 from verl.trainer.ppo.reward import get_custom_reward_fn, load_reward_manager
 
-from plaudit.recording import open_recorded
-from plaudit.scores import TOLD
+from plaudit.runs import open_recorded
+from plaudit.scores.score import REPORTED_STATUSES
 
 KEYS = ["score", "status", "accuracy_reward", "skipped"]
-STATUSES = [f"status_{status}" for status in TOLD]
+STATUSES = [f"status_{status}" for status in REPORTED_STATUSES]
 
 
 def config(name="compute_score", **reward_kwargs):
@@ -115,7 +115,7 @@ def test_the_lines_of_the_documentation_are_verls_own(root):
 
 IN_RAY = """
 import os, ray, sys
-from plaudit.recording import open_recorded
+from plaudit.runs import open_recorded
 os.environ["PLAUDIT_RECORD"] = sys.argv[1]
 ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
 

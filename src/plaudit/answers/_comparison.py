@@ -5,14 +5,23 @@ their own; lists, tuples, vectors and matrices are compared here, element by ele
 """
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from fractions import Fraction
 
 from plaudit.answers._equations import either_equation, is_identity, same_congruence, same_equation
 from plaudit.answers._expressions import same_expression, same_members
-from plaudit.answers._intervals import same_set, says_interval, says_interval_or_pair
+from plaudit.answers._intervals import same_set
 from plaudit.answers._numbers import unsolved
 from plaudit.answers._quantities import same_quantity, with_unit_letter
+from plaudit.answers._rules import (
+    SAME,
+    Decision,
+    Rules,
+    deciding,
+    different,
+    equal,
+    says_interval,
+    says_interval_or_pair,
+)
 from plaudit.answers._tree import (
     EMPTY,
     NO_NUMBER,
@@ -44,15 +53,8 @@ from plaudit.answers._tree import (
     without_unit,
 )
 from plaudit.answers._values import UndefinedError, exact, spend
-from plaudit.answers._verdict import SAME, Decision, Rules, deciding, different, equal
 from plaudit.judge import Status
 
-KINDS = (
-    "number", "percent", "quantity", "angle", "base", "ratio", "time", "expression", "equation",
-    "interval", "list", "tuple", "matrix", "choice", "text",
-)  # fmt: skip
-_BY_OP = {"pct": "percent", "unit": "quantity", "deg": "angle", "base": "base", "ratio": "ratio"}
-_BY_OP |= {"tuple": "tuple", "matrix": "matrix", "empty": "text", "list": "list", "set": "list"}
 _CHAIN = frozenset(["=", r"\approx"])
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
@@ -441,52 +443,11 @@ def _is_set(gold: Node, answer: Node, rules: Rules) -> bool:
     )
 
 
-# -- Kinds
-
-
-def check_kind(kind: str | None) -> None:
-    """Raise if a kind is not known.
-
-    >>> check_kind("number")
-    """
-    if kind is None or kind in KINDS:
-        return
-    near = get_close_matches(str(kind), KINDS, n=1)
-    hint = f" Did you mean {near[0]}?" if near else ""
-    raise ValueError(f"kind must be one of {', '.join(KINDS)} or None, got {kind!r}.{hint}")
-
-
-def kind_of(node: Node) -> str:
-    r"""The kind of a tree.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> [kind_of(read_tree(text)[0]) for text in ("5", r"25\%", "(1,2]", "y=2x+1", r"\pm 3")]
-    ['number', 'percent', 'interval', 'equation', 'list']
-    """
-    if says_interval(node):
-        return "interval"
-    if node.op == "group":
-        return kind_of(node.args[0])
-    if elements(node) is not None:
-        return "list"
-    if node.op == "rel":
-        value = without_name(node)
-        if value is not node and not letters(value):
-            return kind_of(value)
-        return "equation"
-    return _BY_OP.get(node.op) or ("expression" if letters(node) else "number")
-
-
 # -- Vectors in i, j and k
 
 
 def unit_vector(node: Node) -> Node | None:
-    r"""The tuple of the factors of i, j and k; None if it is not a sum of these.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> [str(part.val) for part in unit_vector(read_tree("2i-3j")[0]).args]
-    ['2', '-3']
-    """
+    r"""The tuple of the factors of i, j and k; None if it is not a sum of these."""
     names = letters(node)
     if "j" not in names or not names <= {"j", "k"} or node.op not in ("add", "neg", "mul"):
         return None

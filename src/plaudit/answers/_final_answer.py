@@ -4,16 +4,20 @@ It is the last `\boxed{…}` or `<answer>…</answer>`, whichever is later; else
 answer is" or "####" announces; else the last line. Everything takes time linear in the text.
 """
 
+import json
 import re
+from ast import literal_eval
 from collections import deque
 from typing import NamedTuple
+
+from plaudit.answers._languages import number_words, pattern, phrases
+from plaudit.inputs.extract import after_thinking
 
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100
 _BRACES = re.compile(
     r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
 )
-_THINK, _THINK_END = "<think>", "</think>"
 _BETWEEN = re.compile(
     r"(?:[\s,;&$.]|\\[()\[\],;:! ]|\\text\s*+\{\s*+(?:and|or)\s*+\}|\\q?quad|\band\b|\bor\b|\*\*"
     r"|\b[A-Za-z](?:_\{?\d\}?)?\s*+=)*+"
@@ -52,6 +56,17 @@ _DENIED = re.compile(
 )
 
 
+_TAG_NAMES = r"(?:answer|final_?answer|final|ans|result|solution|response|conclusion)"
+_TAG = re.compile(
+    rf"(?:<\|?|\[|&lt;)(?:begin_of_)?({_TAG_NAMES})(?:\s[^<>\[\]]{{0,80}})?(?:\|?>|\]|&gt;)", re.I
+)
+_TAG_END = re.compile(rf"(?:<\|?/|<\|end_of_|\[/|&lt;/){_TAG_NAMES}(?:\|?>|\]|&gt;)", re.I)
+_ANSWER_KEYS = ("final_answer", "finalanswer", "answer", "final", "result", "output", "choice")
+
+
+_DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
+
+
 class Final(NamedTuple):
     """The final answer, and where it stood: box, tag, announced, line; "" if there is none.
 
@@ -76,8 +91,8 @@ def final_answer(text: str) -> Final:
     >>> final_answer("First this,\nthen that:\n\n42")
     Final(text='42', where='line', retracted=False)
     """
-    body = _after_thinking(text)
-    found = _boxed_or_tagged(body) or _announced(body)
+    body = after_thinking(text)
+    found = _boxed_or_tagged(body) or _in_json(body) or _announced(body)
     if found is None:
         return _last_line(body)
     answer, where, end = found
@@ -90,36 +105,68 @@ def final_answer(text: str) -> Final:
     return Final(answer, where, bool(answer) and bool(taken_back))
 
 
-def _after_thinking(text: str) -> str:
-    """The text after the thinking: an answer inside it does not count."""
-    after = text.rpartition(_THINK_END)[2]
-    return after.partition(_THINK)[0]  # thinking that never ends is thinking
+def answer_text(text: str) -> str:
+    r"""Return the answer in a box, in a tag or announced; else all text after the thinking.
+
+    It is empty if there is none, or if it is taken back.
+
+    >>> answer_text("<think>Rome?</think> Paris,\nin France")
+    'Paris,\nin France'
+    >>> answer_text("<answer>Rome</answer> No, wait, that is wrong.")
+    ''
+    """
+    final = final_answer(text)
+    if final.where in ("box", "tag", "announced"):
+        return "" if final.retracted else final.text
+    return after_thinking(text).strip()
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:
     boxes = _boxes(text)
     tag = _last_tag(text)
     if tag is not None and (not boxes or boxes[-1][1] <= tag[1]):
-        start, end = tag
+        start, end, after = tag
         inside = text[start:end]
         inner = _boxes(inside)
-        after = end + len("</answer>")
         return (_run(inside, inner), "box", after) if inner else (inside, "tag", after)
     if boxes:
         return _run(text, boxes), "box", boxes[-1][1]
     return None
 
 
-def _last_tag(text: str) -> tuple[int, int] | None:
-    start = text.rfind("<answer>")
-    if start < 0:
+def _last_tag(text: str) -> tuple[int, int, int] | None:
+    """Return where the content of the last tag starts and ends, and where the tag ends."""
+    opened = deque(_TAG.finditer(text), maxlen=1)
+    if not opened:
         return None
-    start += len("<answer>")
-    end = text.find("</answer>", start)
-    end = len(text) if end < 0 else end
-    if end - start > LONGEST_ANSWER and end == len(text):
+    start = opened[0].end()
+    closed = _TAG_END.search(text, start)
+    if closed is None and (len(text) - start > LONGEST_ANSWER or opened[0][1].lower() != "answer"):
         return None
-    return start, end
+    return (start, *closed.span()) if closed else (start, len(text), len(text))
+
+
+def _in_json(text: str) -> tuple[str, str, int] | None:
+    """Return what an object in JSON or Python says under a key such as "answer"."""
+    start, end = text.find("{"), text.rfind("}") + 1
+    if start < 0 or not start < end <= start + LONGEST_ANSWER:
+        return None
+    for read in (json.loads, literal_eval):
+        try:
+            held = read(text[start:end])
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            continue
+        if isinstance(held, dict):
+            keys = {str(key).lower(): key for key in held}
+            key = next((keys[name] for name in _ANSWER_KEYS if name in keys), None)
+            return None if key is None else (_plain_value(held[key]), "tag", end)
+    return None
+
+
+def _plain_value(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_plain_value, value))
+    return "" if value is None or isinstance(value, dict) else str(value)
 
 
 def _boxes(text: str) -> list[tuple[int, int, str]]:
@@ -164,21 +211,35 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 
 
 def _announced(text: str) -> tuple[str, str, int] | None:
-    # A queue of one keeps the last that went through it.
-    last = deque(_ANNOUNCED.finditer(text), maxlen=1)
+    # A short queue keeps the last that went through it.
+    last = deque(_ANNOUNCED.finditer(text), maxlen=2)
+    is_english = bool(last)
+    last = last or deque(pattern("announce").finditer(text), maxlen=1)
+    if len(last) == 2 and not text[last[1].end() :].strip(" *:\n"):
+        last.pop()  # a text that is cut off after "the answer is"
     if not last:
         return None
-    found = last[0]
-    start = found.end()
-    while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":"):
+    start = last[-1].end()
+    while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
         start += 1
     end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
     answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
+    if not is_english:
+        answer = _in_english(answer)
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
+
+
+def _in_english(answer: str) -> str:
+    """Return an answer without the ending of its language, a number as English writes it."""
+    ending = next((one for one in phrases("endings") if answer.endswith(one)), "")
+    answer = answer.removesuffix(ending).strip(" .,")
+    if _DECIMAL_COMMA.fullmatch(answer):
+        return answer.replace(",", ".")
+    return str(number_words().get(answer.lower(), answer))
 
 
 def _last_line(text: str) -> Final:
@@ -196,7 +257,7 @@ def _last_line(text: str) -> Final:
 
 # -- Retraction
 
-_SENTENCE_END = re.compile(r"\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
+_SENTENCE_END = re.compile(r"[。！？।]|\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?](?=\s|$)|\n")
 # Before a full stop that ends no sentence. `sentence_end` looks at six characters for it.
 _ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$")
 _TAKEN_BACK = re.compile(
@@ -252,11 +313,7 @@ _WEAK = (
 
 
 def is_retracted(after: str, answer: str) -> bool:
-    r"""Whether what follows an answer takes it back.
-
-    >>> is_retracted(". Hold on, it should be 7.", "5"), is_retracted(". It is not 7.", "5")
-    (True, False)
-    """
+    r"""Whether what follows an answer takes it back."""
     last = None
     for found in _TAKEN_BACK.finditer(after):
         sentence = _sentence_around(after, found.start())

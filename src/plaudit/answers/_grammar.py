@@ -6,21 +6,27 @@ condition.
 """
 
 import re
+from fractions import Fraction
 
 from plaudit.answers._commands import COMMANDS, read_environment
-from plaudit.answers._numbers import REALS, excluded_from_reals, formula_in_words
 from plaudit.answers._parser import TreeParser
 from plaudit.answers._quantities import read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._tokens import (
-    CLOSING,
-    OPENING,
+    DENYING,
+    NUMBER_WORDS,
+    PARTS,
+    SCALES,
     Token,
+    depths,
     split,
     tokens,
     with_round_brackets,
     without_dollars,
 )
 from plaudit.answers._tree import (
+    EMPTY,
+    INEQUALITIES,
+    INFINITY,
     CannotReadError,
     Conditions,
     Node,
@@ -31,9 +37,7 @@ from plaudit.answers._tree import (
     without_name,
 )
 from plaudit.answers._values import exact
-from plaudit.answers._vocabulary import DENYING, NUMBER_WORDS, SCALES
 
-INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 RELATIONS = INEQUALITIES | frozenset(
     r"= \approx \in \equiv \cong \sim \notin \subset \subseteq \implies \iff \perp"
     r" \parallel".split()
@@ -54,11 +58,6 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]
     r"""The tree of an answer in plain LaTeX, and its conditions.
 
     decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
-
-    >>> read_tree(r"x = 5")[0].op, read_tree(r"1 \text{ or } 2")[0].op, read_tree("(1,2)")[0].op
-    ('rel', 'list', 'tuple')
-    >>> read_tree(r"k\pi, k \in \mathbb{Z}")[1].integers
-    frozenset({'k'})
     """
     known = formula_in_words(text)
     if known is not None:
@@ -338,15 +337,14 @@ class FormulaParser(TreeParser):
 
     def _set_builder(self) -> Node | None:
         r"""{x | condition}; None if the set is a list."""
-        depth, bar, end = 1, -1, self.at
-        for end in range(self.at, len(self.tokens)):
-            text = self.tokens[end].text
-            depth += (text in OPENING) - (text in CLOSING)
-            if depth == 0:
+        bar = end = -1
+        for index, depth in enumerate(depths(self.tokens[self.at :]), self.at):
+            if depth < 0:
+                end = index
                 break
-            if depth == 1 and bar < 0 and text in ("|", r"\mid", ":"):
-                bar = end
-        if bar < 0 or depth:
+            if depth == 0 and bar < 0 and self.tokens[index].text in ("|", r"\mid", ":"):
+                bar = index
+        if bar < 0 or end < 0:
             return None
         what = self.tokens[self.at : bar]
         condition = self.tokens[bar + 1 : end]
@@ -372,9 +370,7 @@ def without_condition(
     """An element without the condition behind it, and the integers that the condition names."""
     if after_others and (whole := integer_letters(part, said)) is not None:
         return [], whole
-    depth = 0
-    for index, token in enumerate(part):
-        depth += (token.text in OPENING) - (token.text in CLOSING)
+    for index, (token, depth) in enumerate(zip(part, depths(part), strict=True)):
         if depth == 0 and token.kind == "word" and token.text.lower() in _CONDITION_WORDS:
             rest = part[index + 1 :]
             if any(t.kind == "word" and t.text.lower() in _CASE_WORDS for t in rest):
@@ -496,15 +492,7 @@ _BASE = re.compile(r"[-{(]*+(?P<base>\d++|[a-z]++)[)}]*+")
 
 
 def read_base(text: str) -> Node | None:
-    r"""The number in a base that a text without spaces is; None if it is not one.
-
-    >>> read_base("1010_{2}").val
-    ('1010', 2)
-    >>> read_base("-(101)_2").val, read_base("4343(base6)").val
-    (('-101', 2), ('4343', 6))
-    >>> read_base("x_2") is None, read_base("57_{10}").op
-    (True, 'num')
-    """
+    r"""The number in a base that a text without spaces is; None if it is not one."""
     if "_" not in text and "base" not in text.lower():
         return None
     left, sign, right = text.partition("_")
@@ -532,3 +520,94 @@ def read_base(text: str) -> Node | None:
 
 def _digit(sign: str) -> int:
     return int(sign) if sign.isdigit() else ord(sign) - ord("A") + 10
+
+
+# -- Words for numbers and sets: "twenty-one", "no solution", "all real numbers"
+
+REALS = Node("numbers", (), "R")
+_PHRASES: dict[str, Node] = {
+    "infinitely many": INFINITY,
+    "infinite": INFINITY,
+    "infinity": INFINITY,
+    "infinitely many solutions": INFINITY,
+    "all real numbers": REALS,
+    "all reals": REALS,
+    "real numbers": REALS,
+    "the real numbers": REALS,
+    "any real number": REALS,
+    "the set of all real numbers": REALS,
+    "all positive real numbers": Node("numbers", (), "R+"),
+    "all integers": Node("numbers", (), "Z"),
+    "all positive integers": Node("numbers", (), "N"),
+} | dict.fromkeys(
+    (
+        "none|dne|no solution|no solutions|no real solution|no real solutions|no integer solutions"
+        "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
+        "|no such number|no such numbers|no such integer|no such integers|there is no solution"
+        "|there are no solutions|there is no such number"
+    ).split("|"),
+    EMPTY,
+)
+_ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
+_SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
+_PLAIN_WORDS = re.compile(r"[^a-z ]++")
+
+
+_EXCLUDED = re.compile(
+    r"(?:(?:the set of )?all real(?: number)?s?|any real number)(?: x)?,?\s++"
+    r"(?:except(?: for)?|but|other than|apart from|excluding)\s++(.++)",
+    re.IGNORECASE,
+)
+_TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}")
+_MINUS = ("negative ", "minus ")
+
+
+def excluded_from_reals(text: str) -> str | None:
+    """What "all real numbers except 1 and 2" leaves out; None if the text says something else."""
+    found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
+    return found[1] if found else None
+
+
+def formula_in_words(text: str) -> Node | None:
+    """The formula that a text in words stands for; None if there is none."""
+    if _ONE_WORD.fullmatch(text):
+        raise CannotReadError("a word")
+    words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
+    if _SIGN.search(words) or any(c.isdigit() for c in words):
+        return None
+    words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
+    value = _number_in_words(words)
+    return _PHRASES.get(words) if value is None else number(value)
+
+
+def _number_in_words(words: str) -> Fraction | None:
+    """The number that words spell: "negative four", "two thirds", "three hundred and five"."""
+    if words.startswith(_MINUS):
+        below = _number_in_words(words.partition(" ")[2])
+        return None if below is None else -below
+    *whole, last = words.split() or [""]
+    if whole and last.removesuffix("s") in PARTS:
+        count = count_in_words(whole)
+        return None if count is None else Fraction(count, PARTS[last.removesuffix("s")])
+    count = count_in_words(words.split())
+    return None if count is None else Fraction(count)
+
+
+def count_in_words(words: list[str]) -> int | None:
+    """Return the whole number that words spell, such as "twenty" and "three"; else None."""
+    total, group = 0, 0
+    smallest = 10**9  # each part is of a smaller kind than the one before it: twenty, then one
+    for index, word in enumerate(words):
+        value = NUMBER_WORDS.get(word)
+        if word == "and" and 0 < index < len(words) - 1:
+            continue
+        if word == "hundred" and 0 < group < 10:
+            group, smallest = group * 100, 100
+        elif word in ("thousand", "million") and group and not total % SCALES[word]:
+            total, group, smallest = total + group * SCALES[word], 0, 10**9
+        elif value is None or value >= smallest:
+            return None
+        else:
+            group += value
+            smallest = 10 if value >= 20 else 0
+    return total + group if words else None

@@ -9,14 +9,22 @@ import random
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from plaudit.answers._tree import Node, TooLargeError, is_name, letters, renamed, symbol, walk
-from plaudit.answers._values import UndefinedError, exact, shared_context, spend, value_at
-from plaudit.answers._vocabulary import INTEGER_LETTERS
+from plaudit.answers._rules import says_interval_or_pair
+from plaudit.answers._tokens import INTEGER_LETTERS
+from plaudit.answers._tree import (
+    INEQUALITIES,
+    Node,
+    TooLargeError,
+    is_name,
+    letters,
+    renamed,
+    symbol,
+    walk,
+)
+from plaudit.answers._values import UndefinedError, shared_context, spend, value_at
 
 _DIGITS = 60
-_INEQUALITIES = frozenset(["<", ">", r"\le", r"\ge", r"\ne"])
 _TURNED = {"<": ">", ">": "<", r"\le": r"\ge", r"\ge": r"\le", r"\ne": r"\ne", "=": "="}
-_SET_OPS = frozenset(["cup", "cap", "setminus", "builder", "numbers"])
 _DRAWS = 5  # random values of the parameters for which two sets must agree
 _MEMBERS = ("x", "y", "z", "t")
 
@@ -32,48 +40,8 @@ class _NoSetError(Exception):
     """The tree is not a set of real numbers."""
 
 
-def says_interval(node: Node) -> bool:
-    """Whether a tree can be nothing but a set of real numbers: (a,b) alone could be a pair."""
-    if node.op in _SET_OPS:
-        return node.op != "numbers" or node.val[0] == "R"
-    if node.op == "rel":
-        return bool(set(node.val) & _INEQUALITIES) or (
-            r"\in" in node.val and says_interval_or_pair(node.args[-1])
-        )
-    if node.op == "list":
-        return all(item.op == "rel" for item in node.args) and any(map(says_interval, node.args))
-    if node.op == "tuple" and len(node.args) == 2 and node.val != "<>":
-        if node.val == "[]" and _falls(node):
-            return False
-        return node.val in ("(]", "[)", "[]") or any(
-            part.op == "const" and part.val == "inf" for end in node.args for part in walk(end)
-        )
-    return False
-
-
-def _falls(node: Node) -> bool:
-    """Whether the second of two numbers is below the first: [3,-1] is a vector."""
-    low, high = (exact(end) for end in node.args)
-    return low is not None and high is not None and high < low
-
-
-def says_interval_or_pair(node: Node) -> bool:
-    """Whether a tree can be read as a set of real numbers."""
-    return (
-        says_interval(node)
-        or (node.op == "tuple" and len(node.args) == 2 and node.val != "<>")
-        or (node.op == "set" and len(node.args) > 0)
-    )
-
-
 def same_set(gold: Node, answer: Node) -> bool | None:
-    r"""Whether two trees are the same set of real numbers; None if one is not such a set.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> tree = lambda text: read_tree(text)[0]
-    >>> same_set(tree(r"(-\infty,-5)"), tree("k<-5")), same_set(tree("[1,2]"), tree("[1,2)"))
-    (True, False)
-    """
+    r"""Whether two trees are the same set of real numbers; None if one is not such a set."""
     answer = _with_shared_parameters(gold, answer)
     names = sorted(letters(gold) | letters(answer))
     chance = random.Random("".join(names))
@@ -248,7 +216,7 @@ class _SetReader:
         inside = left.args[0]
         names = sorted(letters(inside) - letters(right))
         preferred = [name for name in names if name in _MEMBERS]
-        if left.op != "abs" or not names or sign not in _INEQUALITIES | {"="}:
+        if left.op != "abs" or not names or sign not in INEQUALITIES | {"="}:
             raise _NoSetError("no distance that is limited")
         member = (preferred or names)[0]
         at = [value_at(inside, self.mp, {**self.point, member: self.mp.mpf(x)}) for x in (0, 1, 3)]

@@ -3,19 +3,25 @@ r"""The verdict on a completion: find its final answer, read both sides, compare
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.answers._comparison import check_kind, compare, kind_of
+from plaudit.answers._comparison import compare
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
 from plaudit.answers._grammar import read_tree
-from plaudit.answers._reading import render
+from plaudit.answers._prose import stated_choice, stated_number, stated_texts
+from plaudit.answers._rules import SAME, Decision, Rules, check_kind, different, equal, kind_of
 from plaudit.answers._text import (
     Clock,
+    is_code,
+    is_placeholder,
     read_choice,
     read_clock,
     read_date,
+    restates,
     same_clock,
+    same_code,
     same_date,
     same_list,
     same_words,
@@ -26,10 +32,10 @@ from plaudit.answers._text import (
 )
 from plaudit.answers._tokens import without_formatting
 from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
-from plaudit.answers._values import MOST_STEPS, limited_steps
-from plaudit.answers._verdict import SAME, AnswerVerdict, Decision, Rules, different, equal
-from plaudit.errors import describe_and_log
-from plaudit.judge import Status
+from plaudit.answers._truth import truth_of_answer, truth_of_gold
+from plaudit.answers._values import MOST_STEPS, exact, limited_steps
+from plaudit.inputs.errors import describe_and_log
+from plaudit.judge import Status, Verdict
 
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
@@ -44,7 +50,10 @@ _SKIPPED = re.compile(
     r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
 )
 _CONDITIONS = "conditions that differ"
+_NOTHING = "no box, no <answer>, nothing announced"
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
+_UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
+_NUMBERS = ("num", "dec", "pct", "div", "unit")
 # Of several golds, the one whose verdict comes first counts.
 _ORDER = (
     Status.EQUAL, Status.UNSOLVED, Status.SEVERAL, Status.RETRACTED, Status.UNDECIDED,
@@ -60,7 +69,7 @@ class Tree(NamedTuple):
     conditions: Conditions
 
 
-def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> AnswerVerdict:  # noqa: B008
+def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) -> Verdict:  # noqa: B008
     r"""The verdict on a completion, by the gold that suits it best.
 
     completion: the whole text; its final answer is found by `final_answer`
@@ -75,26 +84,55 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     check_kind(rules.kind)
     if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
         raise TypeError(f"golds must be a list of texts, got {golds!r:.80}")
-    golds = [gold for gold in golds if gold.strip()]
+    golds = [gold for gold in golds if gold.strip() and not is_placeholder(gold)]
     if not golds:
-        return AnswerVerdict(Status.BAD_GOLD, "", "")
+        return Verdict(Status.BAD_GOLD, problem="there is none")
     final = final_answer(completion)
     if not final.text:
-        return AnswerVerdict(Status.NO_ANSWER, "", golds[0])
+        return Verdict(Status.NO_ANSWER, None, golds[0], problem=_NOTHING)
     if final.retracted:
-        return AnswerVerdict(Status.RETRACTED, final.text, golds[0])
+        return Verdict(Status.RETRACTED, final.text, golds[0])
     if len(final.text) > LONGEST_ANSWER * 5:
-        return AnswerVerdict(
-            Status.LIMIT, final.text, golds[0], decided_by="the answer is too long"
-        )
+        return Verdict(Status.LIMIT, final.text, golds[0], problem="the answer is too long")
     verdicts = [
         (_remembered if len(final.text) + len(gold) < _SHORT else judge_final)(final, gold, rules)
         for gold in golds
     ]
-    return min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
+    best = min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
+    if best.status not in _UNSURE or rules.kind not in (None, "text", "choice"):
+        return best
+    if best.kind == "choice":
+        return _by_stated_choice(completion, golds, rules) or best
+    return (final.where == "line" and _by_statement(completion, golds, rules)) or best
 
 
-def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
+def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
+    letter = stated_choice(completion)
+    verdicts = [judge_final(Final(letter, "announced"), gold, rules) for gold in golds if letter]
+    return next((one for one in verdicts if one.status is Status.EQUAL), None)
+
+
+def _by_statement(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
+    """The verdict on what the closing statement of prose says; None if it is no gold."""
+    texts = stated_texts(completion, rules.question)
+    for gold in golds:
+        tree = _tree(_gold_text(gold), False)
+        is_number = tree is not None and tree.node.op in _NUMBERS
+        for stated in _numbers(completion, tree, rules) if is_number else texts:
+            verdict = judge_final(Final(stated, "announced"), gold, rules)
+            if verdict.status is Status.EQUAL:
+                return verdict
+    return None
+
+
+def _numbers(completion: str, gold: Tree | None, rules: Rules) -> list[str]:
+    """Return the number that prose states, with its unit if the gold has one."""
+    has_unit = gold is not None and gold.node.op == "unit"
+    number = stated_number(completion, rules.question, with_unit=has_unit)
+    return [number] if number else []
+
+
+def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
     """The verdict on a final answer, by one gold."""
     gold = _gold_text(gold)
     try:
@@ -114,9 +152,23 @@ def judge_final(final: Final, gold: str, rules: Rules) -> AnswerVerdict:
     )
     comma = rules.kind == "number"
     mine, yours = _rendered(final.text, kind, comma), _rendered(gold, kind, comma)
-    return AnswerVerdict(
-        found.status, final.text, gold, kind, found.decided_by, mine, yours, symbolic=symbolic
+    return Verdict(
+        found.status,
+        final.text,
+        gold,
+        found.decided_by,
+        problem=_problem(found),
+        kind=kind,
+        answer_read=mine,
+        gold_read=yours,
+        symbolic=symbolic,
     )
+
+
+def _problem(found: Decision) -> str:
+    if found.status is Status.NO_ANSWER:
+        return _NOTHING
+    return found.decided_by if found.status in (Status.LIMIT, Status.ERROR) else ""
 
 
 # The completions of a group have one gold, and few answers.
@@ -157,6 +209,15 @@ def _gold_text(gold: str) -> str:
 
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
+    kind, found = _compared(final, gold, rules)
+    if found.equal and restates(final.text, gold, rules.question):
+        return kind, different("the question restated: another form is asked for")
+    return kind, found
+
+
+def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
+    if rules.kind is None and (wanted := truth_of_gold(gold, rules.question)) is not None:
+        return "text", _truth(final.text, wanted, rules)
     letter = _choice_gold(gold, rules)
     if letter:
         return "choice", _choice(final.text, letter, rules)
@@ -168,6 +229,14 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     ):
         if found is not None:
             return kind, found
+    if rules.kind is None and is_code(gold, rules.question):
+        same = same_code(gold, final.text)
+        if same:
+            return "text", equal("the same text")
+        found = _text(final.text, gold, rules)
+        # A run of letters is no product: HOW is not WHO.
+        if same is not None and not found.equal:
+            return "text", different("their letters")
     tree = _tree(gold, rules.kind == "number")
     if tree is None:
         return "text", _text(final.text, gold, rules)
@@ -211,6 +280,13 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
         return None
     except RecursionError:
         raise TooLargeError("nested too deep") from None
+
+
+def _truth(answer: str, wanted: bool, rules: Rules) -> Decision:
+    said = truth_of_answer(answer, rules.question)
+    if said is None:
+        return different("neither yes nor no")
+    return equal("yes or no") if said is wanted else different("yes or no")
 
 
 def _choice_gold(gold: str, rules: Rules) -> str | None:
@@ -300,3 +376,190 @@ def _text(answer: str, gold: str, rules: Rules) -> Decision:
     if len(words_of(gold)) <= _SHORT_TEXT:
         return different("their words")
     return Decision(Status.UNDECIDED, "texts that differ")
+
+
+# -- How a text is read
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How a text is read.
+
+    kind: number, percent, quantity, angle, base, ratio, time, expression, equation, interval, list,
+        tuple, matrix, choice or text
+    value: the text without formatting, such as `$…$` and `\\left`
+    canonical: the same for texts with the same meaning, as far as reading alone can tell:
+        `\\frac{2}{4}` and `0.5` are both "1/2"
+
+    >>> read("0.5").canonical
+    '1/2'
+    """
+
+    kind: str
+    value: str
+    canonical: str
+
+
+def read(text: str, kind: str | None = None) -> Reading:
+    r"""Return how a text is read as an answer.
+
+    kind: what the text is, one of KINDS. Default: it is read from the text
+
+    >>> read(r"$\dfrac{2}{4}$")
+    Reading(kind='number', value='\\frac{2}{4}', canonical='1/2')
+    >>> read("k < -5").kind, read(r"25\%").canonical, read("4:30 p.m.").canonical
+    ('interval', '25%', '16:30')
+    >>> read("a rhombus", kind="text").canonical
+    'rhombus'
+    """
+    check_kind(kind)
+    value = without_formatting(text)
+    if kind == "choice":
+        return Reading("choice", value, read_choice(text) or "")
+    if kind != "text" and (kind == "time" or says_time(text)):
+        clock = read_clock(text)
+        if clock is not None:
+            minutes, second = divmod(clock.seconds, 60)
+            seconds = f":{second:02}" if second else ""
+            return Reading("time", value, f"{minutes // 60:02}:{minutes % 60:02}{seconds}")
+    if kind in (None, "text") and (date := read_date(text)) is not None:
+        return Reading("text", value, "-".join(str(part) for part in date[:3] if part) or value)
+    if kind != "text":
+        try:
+            tree, _ = read_tree(value, kind == "number")
+            return Reading(kind or kind_of(tree), value, render(tree))
+        except (CannotReadError, TooLargeError, RecursionError):
+            if kind is not None:
+                return Reading(kind, value, "")
+    return Reading("text", value, " ".join(words_of(text)))
+
+
+# -- Rendering
+
+_LONGEST = 200
+_MOST_STEPS = 10_000  # of all numbers in it together
+_SIGNS = {"mul": "*", "ratio": ":", "cup": " ∪ ", "cap": " ∩ ", "setminus": " \\ ", "list": ", "}
+_RELATIONS = {r"\le": "≤", r"\ge": "≥", r"\ne": "≠", r"\approx": "≈", r"\in": "∈"}
+_SETS = frozenset(["cup", "cap", "setminus"])
+# What needs brackets around it to be a part of something that binds closer.
+_SUMS = frozenset(["add", "rel", "pm"])
+_PRODUCTS = _SUMS | {"mul", "div"}
+_UNCLOSED = _PRODUCTS | _SETS | {"neg", "pow", "pct", "deg", "unit", "ratio", "list"}
+_IN_EXPONENTS = _UNCLOSED - {"neg", "pow"}  # x^-1 and x^y^z can be read in one way alone
+_CONSTANTS = {"pi": "π", "e": "e", "i": "i", "inf": "∞"}
+
+
+def render(node: Node) -> str:
+    r"""The tree as text."""
+    with limited_steps(_MOST_STEPS):
+        text = _as_text(node)
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."
+
+
+def _as_text(node: Node) -> str:
+    value = _number(node)
+    if value is not None:
+        return value
+    parts = [_as_text(part) for part in node.args]
+    match node.op:
+        case "sym" | "name" | "numbers":
+            return str(node.val).lstrip("\\")
+        case "const":
+            return _CONSTANTS[node.val]
+        case "neg":
+            return f"-{_grouped(node.args[0], parts[0], _SUMS)}"
+        case "pct" | "deg":
+            value = _grouped(node.args[0], parts[0], _SUMS)
+            return value + ("%" if node.op == "pct" else "°")
+        case "unit":
+            return f"{_grouped(node.args[0], parts[0], _SUMS)} {_unit(node)}".strip()
+        case "tuple":
+            return f"{node.val[0]}{', '.join(parts)}{node.val[-1]}"
+        case "set":
+            return "{" + ", ".join(parts) + "}"
+        case "matrix":
+            return "[" + "; ".join(parts) + "]"
+        case "row":
+            return ", ".join(parts)
+        case "rel":
+            return _relation(node, parts)
+        case "base":
+            return f"{node.val[0]} in base {node.val[1]}"
+        case "empty":
+            return "the empty set"
+        case "pm":
+            return " ± ".join(parts) if len(parts) > 1 else f"± {parts[0]}"
+        case "group":
+            return parts[0]
+        case "add":
+            return _sum(node, parts)
+        case "root":
+            return _root(node, parts)
+        case "div" | "pow" | "mul" | "ratio" | "cup" | "cap" | "setminus" | "list":
+            return _operation(node, parts)
+    return f"{node.val if isinstance(node.val, str) else node.op}({', '.join(parts)})"
+
+
+def _number(node: Node) -> str | None:
+    if node.op in ("pct", "deg", "unit", "base"):
+        return None
+    try:
+        value = exact(node)
+    except TooLargeError:
+        return None
+    if value is None or max(value.numerator.bit_length(), value.denominator.bit_length()) > 400:
+        return None
+    return str(value)
+
+
+def _root(node: Node, parts: list[str]) -> str:
+    if parts[1] == "2":
+        return f"√({parts[0]})"
+    value, degree = (_grouped(*side, _UNCLOSED) for side in zip(node.args, parts, strict=True))
+    return f"{value}^(1/{degree})"
+
+
+def _operation(node: Node, parts: list[str]) -> str:
+    """The parts with a sign between them, and brackets if it would be read otherwise."""
+    if node.op in ("div", "pow"):
+        left, right = node.args
+        before, after = (_UNCLOSED, _IN_EXPONENTS) if node.op == "pow" else (_SUMS, _PRODUCTS)
+        sign = "^" if node.op == "pow" else "/"
+        return f"{_grouped(left, parts[0], before)}{sign}{_grouped(right, parts[1], after)}"
+    open_ones = _SUMS | _SETS if node.op in _SETS else _SUMS
+    sides = zip(node.args, parts, strict=True)
+    return _SIGNS[node.op].join(_grouped(*side, open_ones) for side in sides)
+
+
+def _grouped(node: Node, text: str, open_ones: frozenset[str]) -> str:
+    """The text of a part, in brackets if its operation is one of these."""
+    while node.op == "group":
+        node = node.args[0]
+    op = node.op
+    if op == "root" and not text.startswith("√"):
+        op = "pow"
+    if text.strip("-").replace("/", "").isdigit():  # a number: 1/2, -3
+        op = "div" if "/" in text else "neg" if text[0] == "-" else "num"
+    return f"({text})" if op in open_ones else text
+
+
+def _sum(node: Node, parts: list[str]) -> str:
+    text = parts[0]
+    for term, part in zip(node.args[1:], parts[1:], strict=True):
+        minus = part.startswith("-") and term.op in ("neg", "num", "mul", "div")
+        text += f" - {part[1:]}" if minus else f" + {part}"
+    return text
+
+
+def _relation(node: Node, parts: list[str]) -> str:
+    text = parts[0]
+    for sign, part in zip(node.val, parts[1:], strict=True):
+        text += f" {_RELATIONS.get(sign, sign)} {part}"
+    return text
+
+
+def _unit(node: Node) -> str:
+    dimension = " ".join(
+        base if power == 1 else f"{base}^{power}" for base, power in node.val.dimension
+    )
+    return dimension or " ".join(node.val.nouns)

@@ -13,9 +13,10 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from plaudit.answers._languages import pattern
+from plaudit.answers._rules import Decision, different, equal
 from plaudit.answers._text import MONTHS
-from plaudit.answers._verdict import Decision, different, equal
-from plaudit.answers._vocabulary import NUMBER_WORDS
+from plaudit.answers._tokens import NUMBER_WORDS
 from plaudit.judge import Status
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
@@ -33,8 +34,17 @@ _TITLES = frozenset(
     "general president king queen prince princess dr doctor sir mr mrs ms saint st pope senator"
     " captain colonel professor lord lady emperor chief actor actress singer".split()
 )
-_DENIED = frozenset(["not", "never", "isnt", "wasnt", "arent", "neither", "nor", "unlike"])
-_RULED_OUT = (["rule", "out"], ["anything", "but"])
+_DENIED = frozenset(
+    "not never isnt wasnt arent neither nor unlike cant cannot couldnt nicht kein keine keinen pas"
+    " jamais não nunca niet geen nie ikke inte не нет".split()
+)
+_RULED_OUT = (
+    *(["rule", "out"], ["anything", "but"], ["rather", "than"], ["instead", "of"]),
+    *(["other", "than"], ["y", "no"], ["et", "non"], ["e", "non"]),
+)
+# "I doubt that it is Paris": words that deny what follows soon.
+_DOUBTS = frozenset("doubt doubts doubtful confuse confused confuses denies deny denied".split())
+_NOT_DOUBTED = frozenset(["no", "not", "dont", "without", "nobody", "one"])
 _WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
@@ -82,9 +92,13 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     <Status.SEVERAL: 'several'>
     """
     answer = still_claimed(answer[:_LONGEST])
+    if answer.count(" & ") > 1:  # a list, and not one name such as "Simon & Garfunkel"
+        answer = answer.replace(" & ", ", ")
     # A gold without a word, such as "A" or "+", can only be the whole answer.
     if any(not gold_forms(gold) and same_normal_text(answer, gold) for gold in golds):
         return equal("the text of the gold")
+    if not answer.isascii() and (found := _unspaced(answer, golds)) is not None:
+        return found
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
     positions = _Positions(words)
@@ -112,6 +126,24 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     if listed:
         return Decision(Status.SEVERAL, "more than one answer")
     return different("the words of the golds")
+
+
+_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
+
+def _unspaced(answer: str, golds: Sequence[str]) -> Decision | None:
+    """Decide on golds in scripts that put no spaces between words; None if there are none."""
+    written = [gold for gold in golds if _UNSPACED.search(gold)]
+    if not written:
+        return None
+    turns = list(pattern("but").finditer(answer))
+    answer = answer[turns[-1].end() :] if turns else answer  # "not X but Y"
+    named = [gold for gold in written if gold in answer]
+    if not named or pattern("deny").search(answer):
+        return different("the words of the golds")
+    if len(re.findall("[、，,]", answer)) > MOST_LISTED:
+        return Decision(Status.SEVERAL, "more than one answer")
+    return equal(f"the words of the gold {named[0][:60]}")
 
 
 def _is_heap(answer: str, words: list[str], known: set[str]) -> bool:
@@ -277,11 +309,7 @@ class Form(NamedTuple):
 
 @lru_cache(maxsize=8192)
 def gold_forms(gold: str) -> tuple[Form, ...]:
-    """The ways in which a gold may be named.
-
-    >>> [" ".join(form.words) for form in gold_forms("the Tiber (river)")]
-    ['tiber river', 'tiber']
-    """
+    """The ways in which a gold may be named."""
     return tuple(dict.fromkeys(form for form in _forms(gold) if any(form.words)))
 
 
@@ -377,6 +405,11 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
     while end < len(words) and words[end] in known:
         end += 1
     before = words[max(0, at - 2) : at]
+    near = words[max(0, at - 6) : at]
+    if _DOUBTS & {*near} and not _NOT_DOUBTED & {*words[max(0, at - 8) : at]}:
+        return True
+    if words[end : end + 2] in (["has", "none"], ["have", "none"]):
+        return True
     if _DENIED & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
         return True
     if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
@@ -422,11 +455,7 @@ _EITHER = re.compile(
 
 
 def still_claimed(text: str) -> str:
-    """The text without its thinking, and without what it takes back.
-
-    >>> still_claimed("<think>Rome?</think>It is Paris. Wait, no, it is Oslo.")
-    ', it is Oslo.'
-    """
+    """The text without its thinking, and without what it takes back."""
     text = _THINKING.sub(" ", text)
     end = 0
     for found in _TAKEN_BACK.finditer(text):
@@ -435,11 +464,7 @@ def still_claimed(text: str) -> str:
 
 
 def is_hedged(text: str) -> bool:
-    """Whether a text offers more answers than one: "either … or", or two hedges.
-
-    >>> is_hedged("It could be Rome."), is_hedged("It could be Rome, or maybe Oslo.")
-    (False, True)
-    """
+    """Whether a text offers more answers than one: "either … or", or two hedges."""
     if _EITHER.search(text):
         return True
     found = _HEDGE.finditer(text)
@@ -456,9 +481,6 @@ def normal_text(text: str) -> str:
     """The text in lower case, without punctuation, articles and extra white space.
 
     A text that is nothing but an article keeps it: the option A is not the same as no answer.
-
-    >>> normal_text("The  Eiffel Tower!"), normal_text("A.")
-    ('eiffel tower', 'a')
     """
     plain = text.lower().translate(_PUNCTUATION)
     return " ".join(_ARTICLE.sub(" ", plain).split() or plain.split())

@@ -1,19 +1,17 @@
-r"""Numbers: the same value in any notation, correct roundings, calculations, number words.
+r"""Numbers: the same value in any notation, correct roundings, calculations.
 
 `\frac{2}{4}` and `0.5` are equal; `600/7` and `85.71` are, if rounding is allowed; `99.7` is not a
 rounding of 100. `2^3`, `5!/6^5` and `1+\sqrt2` are forms of a number; `2+2`, `12\cdot34`,
 `\gcd(12,18)` and `\binom{10}{5}` are calculations without a result.
 """
 
-import re
 from fractions import Fraction
 from typing import Any
 
+from plaudit.answers._rules import Rules
 from plaudit.answers._tokens import significant_digits
-from plaudit.answers._tree import EMPTY, INFINITY, CannotReadError, Digits, Node, number, ops, walk
+from plaudit.answers._tree import Digits, Node, ops, walk
 from plaudit.answers._values import exact, shared_context, value_at
-from plaudit.answers._verdict import Rules
-from plaudit.answers._vocabulary import NUMBER_WORDS, PARTS, SCALES
 
 # Values are computed to 100 digits and, if they seem equal, again to 250, see `vanishes`.
 DIGITS, MORE_DIGITS = 100, 250
@@ -22,15 +20,7 @@ _FLOAT_DIGITS = 15  # of the digits that Python prints of a float, so many are s
 
 
 def same_number(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
-    r"""Whether two trees without letters have the same value, and what decided.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> tree = lambda text: read_tree(text)[0]
-    >>> same_number(tree(r"\frac{600}{7}"), tree("85.71"), Rules())
-    (True, 'a correct rounding')
-    >>> same_number(tree("100"), tree("99.7"), Rules())[0]
-    False
-    """
+    r"""Whether two trees without letters have the same value, and what decided."""
     gold_value, answer_value = exact(gold), exact(answer)
     if gold_value is not None and answer_value is not None:
         if gold_value == answer_value:
@@ -72,12 +62,7 @@ def _near(gold: Node, answer: Node, tolerance: float) -> bool:
 
 
 def digits_shown(node: Node) -> Digits | None:
-    r"""The digits that a decimal shows, also in scientific notation; None if it is not a decimal.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> digits_shown(read_tree(r"4.18\times10^{-3}")[0])
-    Digits(value=Fraction(209, 50000), significant=3, exponent=-5)
-    """
+    """The digits that a decimal shows, also in scientific notation; None if it is no decimal."""
     if node.op == "dec":
         found: Digits = node.val
         return found
@@ -166,15 +151,7 @@ _IRRATIONAL = frozenset(["root", "const"])
 
 
 def unsolved(node: Node) -> frozenset[str]:
-    r"""The operations that were not carried out; empty for a solved number.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> tree = lambda text: read_tree(text)[0]
-    >>> sorted(unsolved(tree("2+2"))), sorted(unsolved(tree(r"\gcd(12,18)")))
-    (['sum'], ['gcd'])
-    >>> [sorted(unsolved(tree(text))) for text in (r"\frac{2}{4}", r"1+\sqrt2", r"2^3\cdot 3^2")]
-    [[], [], []]
-    """
+    r"""The operations that were not carried out; empty for a solved number."""
     return frozenset(_operations_left(node))
 
 
@@ -214,97 +191,3 @@ def _is_plain(factor: Node) -> bool:
     if factor.op in ("neg", "group"):
         return _is_plain(factor.args[0])
     return factor.op == "dec" or (factor.op == "num" and factor.val.denominator == 1)
-
-
-# -- Words for numbers and sets: "twenty-one", "no solution", "all real numbers"
-
-REALS = Node("numbers", (), "R")
-_PHRASES: dict[str, Node] = {
-    "infinitely many": INFINITY,
-    "infinite": INFINITY,
-    "infinity": INFINITY,
-    "infinitely many solutions": INFINITY,
-    "all real numbers": REALS,
-    "all reals": REALS,
-    "real numbers": REALS,
-    "the real numbers": REALS,
-    "any real number": REALS,
-    "the set of all real numbers": REALS,
-    "all positive real numbers": Node("numbers", (), "R+"),
-    "all integers": Node("numbers", (), "Z"),
-    "all positive integers": Node("numbers", (), "N"),
-} | dict.fromkeys(
-    (
-        "none|dne|no solution|no solutions|no real solution|no real solutions|no integer solutions"
-        "|empty set|the empty set|null set|no answer|no value|no values|does not exist"
-        "|no such number|no such numbers|no such integer|no such integers|there is no solution"
-        "|there are no solutions|there is no such number"
-    ).split("|"),
-    EMPTY,
-)
-_ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
-_SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
-_PLAIN_WORDS = re.compile(r"[^a-z ]++")
-
-
-_EXCLUDED = re.compile(
-    r"(?:(?:the set of )?all real(?: number)?s?|any real number)(?: x)?,?\s++"
-    r"(?:except(?: for)?|but|other than|apart from|excluding)\s++(.++)",
-    re.IGNORECASE,
-)
-_TEXT = re.compile(r"\\text\s*+\{([^{}]*+)\}")
-_MINUS = ("negative ", "minus ")
-
-
-def excluded_from_reals(text: str) -> str | None:
-    """What "all real numbers except 1 and 2" leaves out; None if the text says something else."""
-    found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
-    return found[1] if found else None
-
-
-def formula_in_words(text: str) -> Node | None:
-    """The formula that a text in words stands for; None if there is none.
-
-    >>> formula_in_words("No solution.").op, formula_in_words("x+1")
-    ('empty', None)
-    """
-    if _ONE_WORD.fullmatch(text):
-        raise CannotReadError("a word")
-    words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
-    if _SIGN.search(words) or any(c.isdigit() for c in words):
-        return None
-    words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
-    value = _number_in_words(words)
-    return _PHRASES.get(words) if value is None else number(value)
-
-
-def _number_in_words(words: str) -> Fraction | None:
-    """The number that words spell: "negative four", "two thirds", "three hundred and five"."""
-    if words.startswith(_MINUS):
-        below = _number_in_words(words.partition(" ")[2])
-        return None if below is None else -below
-    *whole, last = words.split() or [""]
-    if whole and last.removesuffix("s") in PARTS:
-        count = _count_in_words(whole)
-        return None if count is None else Fraction(count, PARTS[last.removesuffix("s")])
-    count = _count_in_words(words.split())
-    return None if count is None else Fraction(count)
-
-
-def _count_in_words(words: list[str]) -> int | None:
-    total, group = 0, 0
-    smallest = 10**9  # each part is of a smaller kind than the one before it: twenty, then one
-    for index, word in enumerate(words):
-        value = NUMBER_WORDS.get(word)
-        if word == "and" and 0 < index < len(words) - 1:
-            continue
-        if word == "hundred" and 0 < group < 10:
-            group, smallest = group * 100, 100
-        elif word in ("thousand", "million") and group and not total % SCALES[word]:
-            total, group, smallest = total + group * SCALES[word], 0, 10**9
-        elif value is None or value >= smallest:
-            return None
-        else:
-            group += value
-            smallest = 10 if value >= 20 else 0
-    return total + group if words else None

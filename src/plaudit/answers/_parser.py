@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import ClassVar
 
-from plaudit.answers._tokens import Token
+from plaudit.answers._tokens import CANONICAL, FUNCTION_COMMANDS, Token
 from plaudit.answers._tree import (
     EMPTY,
     INFINITY,
@@ -22,7 +22,6 @@ from plaudit.answers._tree import (
     number,
     symbol,
 )
-from plaudit.answers._vocabulary import CANONICAL, FUNCTION_COMMANDS
 
 DEEPEST = 80  # each bracket is two steps deeper
 _END = Token("end", "")

@@ -10,11 +10,10 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from plaudit.answers._numbers import same_number
-from plaudit.answers._tokens import Token
+from plaudit.answers._rules import Rules
+from plaudit.answers._tokens import NO_NOUNS, Token
 from plaudit.answers._tree import PI, Node, letters, number, walk
 from plaudit.answers._values import exact
-from plaudit.answers._verdict import Rules
-from plaudit.answers._vocabulary import NO_NOUNS
 
 Dimension = tuple[tuple[str, int], ...]
 
@@ -154,11 +153,7 @@ _UNITS_ALONE = frozenset(["unit", "units"])
 
 
 def find_unit(word: str) -> Unit | None:
-    """The unit of a word, in singular or plural.
-
-    >>> find_unit("inches") == find_unit("in"), find_unit("apples")
-    (True, None)
-    """
+    """The unit of a word, in singular or plural."""
     word = word.rstrip(".") if len(word) > 2 else word
     for form in (
         word,
@@ -172,14 +167,7 @@ def find_unit(word: str) -> Unit | None:
 
 
 def read_unit(tokens: list[Token]) -> Unit | None:
-    r"""The unit that tokens spell; None if they are neither a unit nor nouns.
-
-    >>> from plaudit.answers._tokens import tokens
-    >>> read_unit(tokens(r"\text{ km/h}")).dimension
-    (('m', 1), ('s', -1))
-    >>> read_unit(tokens(r"\text{ red apples}")).nouns
-    ('red', 'apples')
-    """
+    r"""The unit that tokens spell; None if they are neither a unit nor nouns."""
     return _UnitReader(tokens).read()
 
 
@@ -303,17 +291,7 @@ def _quantity_of(node: Node) -> _Quantity:
 
 
 def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
-    r"""Whether two numbers, with percent signs, degrees or units, are the same; what decided.
-
-    >>> from plaudit.answers._grammar import read_tree
-    >>> tree = lambda text: read_tree(text)[0]
-    >>> same_quantity(tree(r"25\%"), tree("25"), Rules())[0]
-    True
-    >>> same_quantity(tree("25"), tree(r"25\%"), Rules())[0]
-    False
-    >>> same_quantity(tree(r"5\text{ m}"), tree(r"500\text{ cm}"), Rules())[0]
-    True
-    """
+    r"""Whether two numbers, with percent signs, degrees or units, are the same; what decided."""
     mine, yours = _quantity_of(gold), _quantity_of(answer)
     match mine.mark, yours.mark:
         case "", "":

@@ -4,7 +4,7 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-from plaudit.answers._vocabulary import NUMBER_WORDS
+from plaudit.answers._tokens import NUMBER_WORDS
 
 _ARTICLES = frozenset(["a", "an", "the"])
 _LATEX = re.compile(
@@ -25,11 +25,7 @@ _FILLING = re.compile(
 
 
 def words_of(text: str) -> list[str]:
-    r"""The words of a text as they are compared.
-
-    >>> words_of(r"\text{The São Paulo}."), words_of("U.S.A.")
-    (['sao', 'paulo'], ['usa'])
-    """
+    r"""The words of a text as they are compared."""
     text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
     text = unicodedata.normalize("NFKD", text).lower()
     text = "".join(c for c in text if not unicodedata.combining(c))
@@ -41,11 +37,7 @@ def words_of(text: str) -> list[str]:
 
 
 def same_words(gold: str, answer: str) -> bool:
-    """Whether two texts have the same words; how they are formatted does not count.
-
-    >>> same_words("the equator", "Equator."), same_words("Niger", "Nigeria")
-    (True, False)
-    """
+    """Whether two texts have the same words; how they are formatted does not count."""
     mine, yours = words_of(gold), words_of(answer)
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
@@ -53,11 +45,7 @@ def same_words(gold: str, answer: str) -> bool:
 
 
 def same_list(gold: str, answer: str) -> bool:
-    """Whether two texts list the same names, in any order: "red, blue" and "blue and red".
-
-    >>> same_list("red, blue", "blue and red"), same_list("red, blue", "red, green")
-    (True, False)
-    """
+    """Whether two texts list the same names, in any order: "red, blue" and "blue and red"."""
     mine, yours = (sorted(map(words_of, _LISTED.split(text))) for text in (gold, answer))
     return len(mine) > 1 and mine == yours and [] not in mine
 
@@ -72,11 +60,7 @@ def _compact(text: str) -> str:
 
 
 def without_filling(text: str) -> str:
-    """The text without the words that lead to an answer: "It is a rhombus".
-
-    >>> without_filling("It is a rhombus")
-    'a rhombus'
-    """
+    """The text without the words that lead to an answer: "It is a rhombus"."""
     shown = text.strip()
     found = _FILLING.match(shown.lower())
     return shown[found.end() :] if found else shown
@@ -110,11 +94,7 @@ def _plain_choice(text: str) -> str:
 
 
 def read_choice(text: str) -> str | None:
-    r"""The letter of an option that a text is; None if there is none, or more than one.
-
-    >>> [read_choice(text) for text in (r"\text{(C) } 42", "B.", "A triangle", "B or C")]
-    ['C', 'B', None, None]
-    """
+    r"""The letter of an option that a text is; None if there is none, or more than one."""
     plain = _LEAD.sub("", _plain_choice(text))
     if several_choices(plain):
         return None
@@ -127,11 +107,7 @@ def read_choice(text: str) -> str | None:
 
 
 def several_choices(text: str) -> bool:
-    """Whether a text picks more than one option.
-
-    >>> several_choices("A, B, C, D"), several_choices("Both A and B"), several_choices("C. 42")
-    (True, True, False)
-    """
+    """Whether a text picks more than one option."""
     plain = _plain_choice(text)
     found = _SEVERAL.match(_BOTH.sub("", plain))
     if found is None or found[1] == found[2]:
@@ -139,6 +115,115 @@ def several_choices(text: str) -> bool:
     between = plain[plain.index(found[1]) + 1 :].strip()
     # "A: B cells" is an option with its text.
     return not between.startswith((":", ".", ")")) or bool(_BOTH.search(plain))
+
+
+_OPTION = re.compile(r"(?:^|\s)\(?([A-Z])[).:]\s*+")
+
+
+def options_in(question: str) -> list[str]:
+    """Return the texts of the options that a question lists, A first; empty if it lists none.
+
+    >>> options_in("Which is it? A) red B) blue")
+    ['red', 'blue']
+    """
+    found = list(_OPTION.finditer(question[:20_000]))
+    start = next((at for at, one in enumerate(found) if one[1] == "A"), None)
+    if start is None:
+        return []
+    options: list[str] = []
+    for one, following in zip(found[start:], [*found[start + 1 :], None], strict=True):
+        if ord(one[1]) != ord("A") + len(options):
+            break
+        end = following.start() if following else len(question)
+        options.append(question[one.end() : end].strip(" \n,;"))
+    return options if len(options) > 1 else []
+
+
+# -- Words that look like products: WHO, H2O, XIV, ATG
+
+_CODE = re.compile(r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?")
+_CODE_DRESS = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_]|(?<=\w)[.](?=\w|$)")
+_ALGEBRA = re.compile(
+    r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
+    r"|area|volume|perimeter|variables?|solve|polynomial|coefficient|equation)\b|\b[a-z]\b(?<![ai])",
+    re.IGNORECASE,
+)
+_VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
+
+
+def is_code(gold: str, question: str = "") -> bool:
+    """Whether a gold is a word, an acronym, a formula of chemistry or a code, and no product.
+
+    >>> is_code("WHO"), is_code("H2O"), is_code("lwh"), is_code("42"), is_code("2x")
+    (True, True, False, False, False)
+    """
+    plain = _code(gold)
+    if not _CODE.fullmatch(plain) or not any(map(str.isalpha, plain)) or len(plain) < 2:
+        return False
+    letters = [c for c in plain if c.isalpha()]
+    capitals = sum(map(str.isupper, letters))
+    if _ALGEBRA.search(question):
+        return False
+    if capitals:
+        return len(plain.replace(" ", "")) >= 2 and (len(letters) >= 2 or plain[0].isupper())
+    return len(letters) >= 3 and plain.isalpha() and bool(_VOWEL.search(plain))
+
+
+def same_code(gold: str, answer: str) -> bool | None:
+    """Whether two codes are the same; None if the answer is none.
+
+    Case counts if there are digits, or small letters after a capital, as in Co and CO.
+    """
+    mine, yours = _code(gold), _code(answer)
+    if not _CODE.fullmatch(yours):
+        return None
+    mine, yours = (re.sub(r"[-. ]", "", code) for code in (mine, yours))
+    exact = any(map(str.isdigit, mine)) or (mine[:1].isupper() and len(mine) == 2)
+    return mine == yours if exact else mine.casefold() == yours.casefold()
+
+
+def _code(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text)  # subscripts become digits
+    return _CODE_DRESS.sub("", text).strip().strip(".").strip()
+
+
+# -- Questions that ask for a form
+
+_FORM = re.compile(
+    r"\b(?:factor(?:i[sz]e|i[sz]ation)?|expand|simplif\w+|rationali[sz]e|scientific notation"
+    r"|mixed number|in words|as an? (?:decimal|percent\w*|fraction|improper fraction)|lowest terms"
+    r"|complete the square|roman numerals?|in base|binary|hexadecimal)\b",
+    re.IGNORECASE,
+)
+_FORM_DRESS = re.compile(r"[\s${}\\]|\\[,;! ]|left|right|[dt]?frac")
+
+
+def restates(answer: str, gold: str, question: str) -> bool:
+    """Whether an answer only repeats the expression of a question that asks for another form."""
+    if not _FORM.search(question):
+        return False
+    mine, wanted, asked = (_form_text(text) for text in (answer, gold, question))
+    return mine != wanted and len(mine) > 1 and mine in asked
+
+
+def _form_text(text: str) -> str:
+    return _FORM_DRESS.sub("", text.replace("·", "*").replace("\\cdot", "*")).strip(".").lower()
+
+
+# -- Golds that hold no answer
+
+_PLACEHOLDER = re.compile(
+    r"n/?a|tbd|todo|null|nan|\?+|-+|\.\.\.|#\w+[!?]?|[<\[(](?:missing|unknown|placeholder|empty)[>\])]"
+    r"|\(?see [^()]{0,60}\)?|proof\.?|omitted\.?|to be (?:determined|done|added)\.?",
+    re.IGNORECASE,
+)
+
+
+def is_placeholder(gold: str) -> bool:
+    """Whether a gold stands for an answer that is missing, such as N/A or "see above"."""
+    # "NA" may be an answer, and "Na" is sodium.
+    plain = gold.strip()
+    return plain not in ("NA", "Na", "na") and bool(_PLACEHOLDER.fullmatch(plain))
 
 
 # -- Times of day and dates
@@ -193,13 +278,7 @@ def _plain(text: str) -> str:
 
 
 def read_clock(text: str) -> Clock | None:
-    r"""The time of day that a text is; None if it is not one.
-
-    >>> read_clock("4:30 p.m.") == read_clock("16:30"), read_clock("4:75")
-    (True, None)
-    >>> read_clock("noon")
-    Clock(seconds=43200, half=True)
-    """
+    r"""The time of day that a text is; None if it is not one."""
     text = (
         re.sub(r"\s*+:\s*+", ":", _plain(text)).strip().rstrip(".") if ":" in text else _plain(text)
     )
@@ -252,11 +331,7 @@ def _counted(word: str) -> int | None:
 
 
 def says_time(text: str, question: str = "") -> bool:
-    """Whether a text or its question says that a:b is a time of day.
-
-    >>> says_time("4:30 p.m."), says_time("4:30"), says_time("4:30", "At what time?")
-    (True, False, True)
-    """
+    """Whether a text or its question says that a:b is a time of day."""
     lowered = _plain(text).lower()
     if (
         re.search(r"\d\s*+(?:[ap]\.?\s?m\b|o'?clock)", lowered)
@@ -280,13 +355,7 @@ def same_clock(gold: Clock, answer: Clock) -> bool:
 
 
 def read_date(text: str) -> Date | None:
-    r"""The date that a text is; None if it is not one.
-
-    >>> read_date("July 20, 1969") == read_date("1969-07-20") == read_date("20th of July 1969")
-    True
-    >>> read_date("44 B.C."), read_date("May be"), read_date("15")
-    (Date(year=-44, month=0, day=0, weekday=-1), None, None)
-    """
+    r"""The date that a text is; None if it is not one."""
     text = _plain(text).strip().rstrip(".")
     iso = _ISO.fullmatch(text)
     if iso:

@@ -1,38 +1,34 @@
-"""Pairs of an answer and a gold, as text -> a `Verdict` each, as math-verify would give it.
+"""Judge whether an answer equals a gold, as math-verify would.
 
     from plaudit.judge import Pair, judge
 
     judge([Pair(r"So it is $\\frac{2}{4}$.", "1/2")])[0].status   # Status.EQUAL
 
-Three packages do the work, in this order: `reading` makes candidates of a text, `exact` decides
-what needs no CAS, `workers` has math-verify decide the rest in other processes. Every reward of a
-process shares one judge, with its cache and its workers; `configure` sets its limits. This process
+A text passes through `_candidates` and `_reading`; `_exact_numbers` and `_algebra` decide what
+needs no CAS, and `workers` has math-verify decide the rest in other processes. The rewards of a
+process share one judge, with its cache and its workers; `configure` sets its limits. This process
 never imports sympy or antlr: only the workers do.
 """
 
 import os
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
-from plaudit.judge._cache import CacheStats
-from plaudit.judge._judge import Judge, warm_up_pairs
+from plaudit.judge._judge import CacheStats as CacheStats
+from plaudit.judge._judge import Judge
+from plaudit.judge._judge import warm_up_pairs as warm_up_pairs
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
-from plaudit.judge._versions import (
-    TESTED_VERSIONS,
-    MathVerify,
-    math_verify_installed,
-    warn_of_untested_version,
-)
+from plaudit.judge._versions import TESTED_VERSIONS as TESTED_VERSIONS
+from plaudit.judge._versions import MathVerify as MathVerify
+from plaudit.judge._versions import math_verify_installed as math_verify_installed
+from plaudit.judge._versions import warn_of_untested_version as warn_of_untested_version
 
 __all__ = [
-    "TESTED_VERSIONS",
-    "CacheStats",
     "Judge",
-    "MathVerify",
     "Pair",
     "Rule",
     "Settings",
@@ -41,17 +37,10 @@ __all__ = [
     "configure",
     "judge",
     "judge_async",
-    "math_verify_installed",
-    "settle",
-    "settle_async",
     "shared_judge",
     "warm_up",
-    "warm_up_pairs",
-    "warn_of_untested_version",
     "workers_kept",
 ]
-
-T = TypeVar("T")
 
 _lock = threading.Lock()
 _shared: Judge | None = None
@@ -59,7 +48,7 @@ _keeping_workers = 0  # how many are inside `workers_kept`
 
 
 def shared_judge() -> Judge:
-    """The judge that the rewards of this process share.
+    """Return the judge that the rewards of this process share.
 
     >>> shared_judge().settings.deadline
     5.0
@@ -80,7 +69,7 @@ def configure(
     cache: int | None = None,
     cache_memory: int | None = None,
 ) -> None:
-    """Set the limits of the shared judge, see `Settings`; those that are None stay as they are.
+    """Set the limits of the shared judge, see `Settings`; those that are None do not change.
 
     From now on, calls go to a new judge with an empty cache. Calls in flight finish with the
     workers and the limits that they began with; those workers stop when the last of them is done.
@@ -91,7 +80,7 @@ def configure(
     >>> configure(deadline=5.0)
     """
     global _shared
-    given: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "deadline": deadline,
         "memory": memory,
         "workers": workers,
@@ -100,7 +89,7 @@ def configure(
     }
     with _lock:
         current = _shared.settings if _shared else Settings.from_environment()
-        new = Judge(replace(current, **{name: v for name, v in given.items() if v is not None}))
+        new = Judge(replace(current, **{name: v for name, v in changes.items() if v is not None}))
         old, _shared = _shared, new
     if old is not None:
         old.retire()
@@ -110,7 +99,7 @@ def warm_up() -> None:
     """Start the workers of the shared judge, so that the first step does not wait for them.
 
     It returns at once; the workers start in the background, which takes a second or two. It does
-    not fail where they cannot start: the first call that needs one says why.
+    not fail if they cannot start: the first call that needs one says why.
 
     >>> warm_up()
     """
@@ -141,7 +130,7 @@ def workers_kept() -> Iterator[None]:
 
 
 def judge(pairs: Sequence[Pair]) -> list[Verdict]:
-    """A verdict for each pair, by the shared judge.
+    """Return a verdict for each pair, by the shared judge.
 
     >>> judge([Pair("The answer is 0.5", "1/2")])[0].status
     <Status.EQUAL: 'equal'>
@@ -150,52 +139,13 @@ def judge(pairs: Sequence[Pair]) -> list[Verdict]:
 
 
 async def judge_async(pairs: Sequence[Pair]) -> list[Verdict]:
-    """A verdict for each pair, by the shared judge, for an event loop.
+    """Return a verdict for each pair, on an event loop.
 
     >>> import asyncio
-    >>> asyncio.run(judge_async([Pair("The answer is 0.5", "1/2")]))[0].method
+    >>> asyncio.run(judge_async([Pair("The answer is 0.5", "1/2")]))[0].decided_by
     'numbers'
     """
     return await shared_judge().judge_async(pairs)
-
-
-def settle(steps: Generator[list[Pair], list[Verdict], T]) -> T:
-    """Run a generator that yields pairs and is sent their verdicts; return what it returns.
-
-    The same generator runs on an event loop with `settle_async`.
-
-    >>> def how_many_are_right(answers, gold):
-    ...     verdicts = yield [Pair(answer, gold) for answer in answers]
-    ...     return sum(verdict.status is Status.EQUAL for verdict in verdicts)
-    >>> settle(how_many_are_right(["4", "5", "4.0"], "4"))
-    2
-    """
-    try:
-        pairs = next(steps)
-        while True:
-            pairs = steps.send(judge(pairs))
-    except StopIteration as end:
-        result: T = end.value
-        return result
-
-
-async def settle_async(steps: Generator[list[Pair], list[Verdict], T]) -> T:
-    """Run the same generator on an event loop.
-
-    >>> import asyncio
-    >>> def is_right(answer, gold):
-    ...     (verdict,) = yield [Pair(answer, gold)]
-    ...     return verdict.status is Status.EQUAL
-    >>> asyncio.run(settle_async(is_right("4", "4")))
-    True
-    """
-    try:
-        pairs = next(steps)
-        while True:
-            pairs = steps.send(await judge_async(pairs))
-    except StopIteration as end:
-        result: T = end.value
-        return result
 
 
 def _after_fork() -> None:

@@ -6,28 +6,107 @@ import os
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING
+from sys import getsizeof
+from typing import TYPE_CHECKING, Generic, TypeVar
 from weakref import WeakSet
 
-from plaudit.errors import describe_and_log
-from plaudit.judge._cache import Cache, CacheStats
+from plaudit.inputs.errors import describe_and_log
+from plaudit.judge._algebra import same_object
+from plaudit.judge._exact_numbers import same_number
+from plaudit.judge._reading import (
+    ReadText,
+    best_candidate,
+    read,
+    reading_of,
+    short_form,
+    too_long,
+)
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 from plaudit.judge._versions import math_verify_installed, warn_of_untested_version
-from plaudit.judge.exact import clearly_apart, same_number, same_object
-from plaudit.judge.reading import Reading, best_candidate, read, reading_of, short_form, too_long
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-    from plaudit.judge.workers import Item, Outcome, Pool
+    from plaudit.judge.workers import PlainPair, WorkerPool, WorkerResult
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 
 LONG = 50_000  # characters that are read on an event loop; a thread reads the rest of a batch
 
 
+ENTRY = 800  # bytes that an entry takes besides its text: the objects, and a slot in the dict
+
+
+class Cache(Generic[Key, Value]):
+    """A cache that forgets what was not asked for lately, in two generations.
+
+    entries: how many entries it holds at most
+    size: how many bytes their texts may take together
+
+    New and asked-for entries are young. When the young ones are half of what may be kept, they
+    become the old ones, and the old ones are forgotten. That needs no lock and no list of uses: in
+    any thread, a look-up is a look into a dict or two.
+    """
+
+    def __init__(self, entries: int, size: int) -> None:
+        self._entries = max(entries // 2, 1)
+        self._size = max(size // 2, 1)
+        self._young: dict[Key, tuple[Value, int]] = {}
+        self._old: dict[Key, tuple[Value, int]] = {}
+        self._young_size = 0
+        self.hits = 0
+        self.misses = 0
+
+    def __len__(self) -> int:
+        return len({*self._young, *self._old})
+
+    def get(self, key: Key) -> Value | None:
+        """Return what is remembered of `key`, or None."""
+        entry = self._young.get(key)
+        if entry is None:
+            entry = self._old.get(key)
+            if entry is None:
+                self.misses += 1
+                return None
+            self._keep(key, entry)
+        self.hits += 1
+        return entry[0]
+
+    def put(self, key: Key, value: Value, *texts: str) -> None:
+        """Remember it; `texts` are those that it keeps in memory."""
+        self._keep(key, (value, ENTRY + sum(map(getsizeof, texts))))
+
+    def _keep(self, key: Key, entry: tuple[Value, int]) -> None:
+        size = entry[1]
+        if size > self._size:
+            return
+        if len(self._young) >= self._entries or self._young_size + size > self._size:
+            self._old, self._young, self._young_size = self._young, {}, 0
+        self._young[key] = entry
+        self._young_size += size
+
+
+@dataclass(frozen=True, slots=True)
+class CacheStats:
+    """How often a verdict was known already."""
+
+    hits: int
+    misses: int
+    entries: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of verdicts that were known."""
+        asked = self.hits + self.misses
+        return self.hits / asked if asked else 0.0
+
+
 class Judge:
-    r"""Compares answers with golds, in any thread, and never takes longer than a deadline per item.
+    r"""Compares answers with golds, in any thread, and never takes longer than a deadline per pair.
 
     settings: its limits; by default those of the environment, see `Settings`
 
@@ -45,9 +124,9 @@ class Judge:
         }
         # By what is in the box, whether a percent sign follows it, and the gold.
         self._answers: Cache[tuple[str, bool, str], Verdict] = Cache(entries, size // 5)
-        self._golds: Cache[str, Reading] = Cache(entries, size // 5)
-        self._items: Cache[Item, Verdict] = Cache(entries, size // 5)
-        self._pool: Pool | None = None
+        self._golds: Cache[tuple[str, Rule], ReadText] = Cache(entries, size // 5)
+        self._compared: Cache[PlainPair, Verdict] = Cache(entries, size // 5)
+        self._pool: WorkerPool | None = None
         self._trouble: str | None = None
         self._in_flight = 0  # calls
         self._closing = False  # the workers stop when the last call is done
@@ -58,7 +137,7 @@ class Judge:
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """A verdict for each pair."""
-        with self._workers_needed(), Call(self, pairs) as call:
+        with self._holding_workers(), Call(self, pairs) as call:
             call.read()
             return call.verdicts([future.result() for future in call.futures])
 
@@ -66,54 +145,39 @@ class Judge:
         """The same on an event loop: no thread is blocked while the workers work."""
         import asyncio  # a trainer that has no loop need not load it
 
-        with self._workers_needed(), Call(self, pairs) as call:
+        with self._holding_workers(), Call(self, pairs) as call:
             if not call.read(LONG):
                 await asyncio.wrap_future(READING_THREADS.get().submit(call.read))
-            outcomes = await asyncio.gather(*map(asyncio.wrap_future, call.futures))
-            return call.verdicts(outcomes)
+            results = await asyncio.gather(*map(asyncio.wrap_future, call.futures))
+            return call.verdicts(results)
 
     @property
     def cache(self) -> CacheStats:
         """How well it remembers: a pair that was judged before, by its text or by its answer."""
-        by_answer = self._answers.hits + self._items.hits
+        by_answer = self._answers.hits + self._compared.hits
         hits = by_answer + sum(cache.hits for cache in self._texts.values())
         # What was known by its answer was looked for by its text first.
         misses = sum(cache.misses for cache in self._texts.values()) - by_answer
-        entries = sum(map(len, (self._answers, self._items, *self._texts.values())))
+        entries = sum(map(len, (self._answers, self._compared, *self._texts.values())))
         return CacheStats(hits, misses, entries)
 
     @property
     def trouble(self) -> str | None:
-        """Why a worker did not start; None once one starts, or another has judged something.
-
-        >>> Judge().trouble is None
-        True
-        """
+        """Why a worker did not start; None once one starts, or another has judged something."""
         pool = self._pool
         return self._trouble if pool is None else pool.trouble
 
     def warm_up(self) -> None:
-        """Start the workers, and do not wait for them. If they do not start, the next call says so.
-
-        >>> judge = Judge(Settings(workers=1))
-        >>> judge.warm_up()
-        >>> judge.close()
-        """
-        with contextlib.suppress(ImportError, RuntimeError), self._workers_needed():
+        """Start the workers in the background. If they do not start, the next call says so."""
+        with contextlib.suppress(ImportError, RuntimeError), self._holding_workers():
             Call(self, warm_up_pairs(self.settings.workers)).read()
 
     def check(self) -> str | None:
-        """Have a worker judge something, starting one where none runs; None, or what went wrong.
-
-        >>> judge = Judge(Settings(workers=1))
-        >>> judge.check() is None
-        True
-        >>> judge.close()
-        """
+        """Have a worker judge something; return what went wrong, or None."""
         try:
-            with self._workers_needed():
+            with self._holding_workers():
                 tested = math_verify_installed().tested
-                self._submit(CHECK if tested else _text_item(Pair("2", "2"))).result()
+                self._submit(CHECK if tested else _as_text(Pair("2", "2"))).result()
         except (ImportError, RuntimeError) as error:
             return str(error)
         return None
@@ -122,7 +186,7 @@ class Judge:
         """Stop the workers, as soon as no call needs them. The next that does starts others."""
         with self._lock:
             self._closing = True
-            pool = self._take_unneeded_pool()
+            pool = self._take_idle_pool()
         if pool is not None:
             pool.close()
 
@@ -132,7 +196,7 @@ class Judge:
         self.close()
 
     @contextlib.contextmanager
-    def _workers_needed(self) -> Iterator[None]:
+    def _holding_workers(self) -> Iterator[None]:
         """While a call is in flight, the workers stay."""
         with self._lock:
             self._in_flight += 1
@@ -141,11 +205,11 @@ class Judge:
         finally:
             with self._lock:
                 self._in_flight -= 1
-                pool = self._take_unneeded_pool()
+                pool = self._take_idle_pool()
             if pool is not None:
                 pool.close(wait=False)  # this may be an event loop
 
-    def _take_unneeded_pool(self) -> "Pool | None":
+    def _take_idle_pool(self) -> "WorkerPool | None":
         """The pool, if it is to be closed now; the caller holds the lock."""
         if self._in_flight or not (self._closing or self._retired):
             return None
@@ -153,8 +217,8 @@ class Judge:
         pool, self._pool = self._pool, None
         return pool
 
-    def _submit(self, item: "Item") -> "Future[Outcome]":
-        from plaudit.judge.workers import Pool  # most calls never need it
+    def _submit(self, pair: "PlainPair") -> "Future[WorkerResult]":
+        from plaudit.judge.workers import WorkerPool  # most calls never need it
 
         with self._lock:
             if self._pool is None or self._pool.ended:
@@ -162,11 +226,11 @@ class Judge:
                 if ended is not None:
                     ended.close(wait=False)
                 try:
-                    self._pool = Pool(self.settings, self._trouble)
+                    self._pool = WorkerPool(self.settings, self._trouble)
                 except (OSError, RuntimeError) as error:  # no descriptors, no threads
                     self._trouble = f"the judge's workers do not start: {error}"
                     raise RuntimeError(self._trouble) from error
-            return self._pool.submit(item)
+            return self._pool.submit(pair)
 
     def _stop(self) -> None:
         """Stop the workers at once: the process ends."""
@@ -181,22 +245,23 @@ class Judge:
         if pool is not None:
             pool.abandon()
 
-    def _gold(self, text: str) -> Reading:
+    def _gold(self, pair: Pair) -> ReadText:
         """The reading of a gold, which every completion of a group has."""
-        reading = self._golds.get(text)
+        key = pair.gold, Rule.FORMULA if pair.rule is Rule.FORMULA else Rule.ANYWHERE
+        reading = self._golds.get(key)
         if reading is None:
-            reading = read(text, Rule.ANYWHERE)
-            self._golds.put(text, reading, text)
+            reading = read(*key)
+            self._golds.put(key, reading, pair.gold)
         return reading
 
 
 class Call:
-    """One call: the verdicts that are decided at once, and the distinct items that workers have."""
+    """One call: the verdicts that are decided at once, and the distinct pairs that workers have."""
 
     def __init__(self, judge: Judge, pairs: Sequence[Pair]) -> None:
         self._judge = judge
         self._pairs = pairs
-        self._waiting: dict[Item, tuple[Future[Outcome], list[int]]] = {}
+        self._waiting: dict[PlainPair, tuple[Future[WorkerResult], list[int]]] = {}
         self._verdicts: list[Verdict | None] = []
         self._over = False
 
@@ -212,8 +277,8 @@ class Call:
     def read(self, most: float = inf) -> bool:
         """Decide what can be decided at once, and hand the rest to the workers.
 
-        most: how many characters to read that were not judged before. False where there are more:
-            the next call goes on from there.
+        most: how many characters to read that were not judged before. False if there are more: the
+            next call goes on from there.
         """
         warn_of_untested_version()
         for row in range(len(self._verdicts), len(self._pairs)):
@@ -230,18 +295,18 @@ class Call:
         return True
 
     @property
-    def futures(self) -> "list[Future[Outcome]]":
+    def futures(self) -> "list[Future[WorkerResult]]":
         return [future for future, _ in self._waiting.values()]
 
-    def verdicts(self, outcomes: "Sequence[Outcome]") -> list[Verdict]:
-        """All verdicts, with what the workers said of the items."""
-        for (item, (_, rows)), outcome in zip(self._waiting.items(), outcomes, strict=True):
-            verdict = _verdict(outcome)
-            if outcome.cacheable:
-                self._judge._items.put(item, verdict, str(item))
+    def verdicts(self, results: "Sequence[WorkerResult]") -> list[Verdict]:
+        """Return all verdicts, with the results of the workers."""
+        for (plain, (_, rows)), result in zip(self._waiting.items(), results, strict=True):
+            verdict = _verdict(result)
+            if result.cacheable:
+                self._judge._compared.put(plain, verdict, str(plain))
             for row in rows:
                 self._verdicts[row] = verdict
-                if outcome.cacheable:
+                if result.cacheable:
                     self._remember(self._pairs[row], verdict)
         return [verdict for verdict in self._verdicts if verdict is not None]
 
@@ -256,8 +321,8 @@ class Call:
     def _decide_at_once(self, pair: Pair, row: int) -> Verdict | None:
         start = time.perf_counter()
         try:
-            decided = self._decide_or_item(pair, start)
-        except Exception as error:  # it costs one item, never the run
+            decided = self._decide_or_pack(pair, start)
+        except Exception as error:  # it costs one pair, never the run
             seconds = time.perf_counter() - start
             problem = describe_and_log(error)
             return Verdict(Status.ERROR, None, None, "reading", seconds, problem)
@@ -266,11 +331,11 @@ class Call:
         self._wait_for(decided, row)
         return None
 
-    def _decide_or_item(self, pair: Pair, start: float) -> "Verdict | Item":
+    def _decide_or_pack(self, pair: Pair, start: float) -> "Verdict | PlainPair":
         """The verdict, or what a worker needs for it."""
         if not math_verify_installed().tested:  # it may read and compare in ways that nobody knows
-            whole = _text_item(pair)
-            return self._judge._items.get(whole) or whole
+            whole = _as_text(pair)
+            return self._judge._compared.get(whole) or whole
         best = best_candidate(pair.answer, pair.rule)
         short = short_form(best) if pair.rule is Rule.LATEX else None
         if short is None:
@@ -286,20 +351,21 @@ class Call:
             self._judge._answers.put(key, decided, short[0], pair.gold)
         return decided
 
-    def _compare(self, answer: Reading, pair: Pair, start: float) -> "Verdict | Item":
+    def _compare(self, answer: ReadText, pair: Pair, start: float) -> "Verdict | PlainPair":
         """The verdict, or what a worker needs for it, of an answer that was read."""
-        gold = self._judge._gold(pair.gold)
-        status, method = _decide(answer, gold)
+        gold = self._judge._gold(pair)
+        status, decided_by = _decide(answer, gold)
         if status is not None:
-            seconds, problem = time.perf_counter() - start, method if status is Status.LIMIT else ""
-            return Verdict(status, answer.shown, gold.shown, method, seconds, problem)
-        item = answer.plain_data, gold.plain_data, pair.rule.value
-        return self._judge._items.get(item) or item
+            seconds = time.perf_counter() - start
+            problem = decided_by if status is Status.LIMIT else ""
+            return Verdict(status, answer.shown, gold.shown, decided_by, seconds, problem)
+        plain = answer.plain_data, gold.plain_data, pair.rule.value
+        return self._judge._compared.get(plain) or plain
 
-    def _wait_for(self, item: "Item", row: int) -> None:
-        if item not in self._waiting:
-            self._waiting[item] = self._judge._submit(item), []
-        self._waiting[item][1].append(row)
+    def _wait_for(self, pair: "PlainPair", row: int) -> None:
+        if pair not in self._waiting:
+            self._waiting[pair] = self._judge._submit(pair), []
+        self._waiting[pair][1].append(row)
 
     def _remember(self, pair: Pair, verdict: Verdict) -> Verdict:
         key = pair.answer, pair.gold
@@ -330,8 +396,8 @@ class ReadingThreads:
         self._threads, self._lock = None, threading.Lock()
 
 
-def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
-    """What can be said without a CAS exactly as math-verify would say it, and how."""
+def _decide(answer: ReadText, gold: ReadText) -> tuple[Status | None, str]:
+    """What can be said without a CAS exactly as math-verify would say it, and what decided."""
     if gold.best is None:
         return Status.BAD_GOLD, "nothing to read"
     if answer.best is None:
@@ -339,45 +405,38 @@ def _decide(answer: Reading, gold: Reading) -> tuple[Status | None, str]:
         return (Status.NO_ANSWER, "nothing to read") if known else (None, "")
     if answer.compared and answer.compared == gold.compared and gold.readable and answer.readable:
         return Status.EQUAL, "same text"
-    same, method = _same(answer, gold)
+    if answer.number and gold.number:
+        same, decided_by = same_number(gold.number, answer.number), "numbers"
+    elif answer.math_object and gold.math_object:
+        same, decided_by = same_object(gold.math_object, answer.math_object), "algebra"
+    else:
+        same, decided_by = None, ""
     if same is not None:
-        return Status.EQUAL if same else Status.DIFFERENT, method
+        return Status.EQUAL if same else Status.DIFFERENT, decided_by
     limit = answer.limit or gold.limit
     return (Status.LIMIT, limit) if limit else (None, "")
 
 
-def _same(answer: Reading, gold: Reading) -> tuple[bool | None, str]:
-    if answer.number and gold.number:
-        return same_number(gold.number, answer.number), "numbers"
-    if answer.math_object and gold.math_object:
-        return same_object(gold.math_object, answer.math_object), "algebra"
-    for one, other in ((answer, gold), (gold, answer)):
-        if one.number and one.number.decimal and not one.number.percent and other.math_object:
-            return False if clearly_apart(one.number.value, other.math_object) else None, "algebra"
-    return None, ""
-
-
 def warm_up_pairs(workers: int) -> list[Pair]:
-    """Pairs that are for math-verify to compare: enough that each worker gets some.
-
-    >>> len(warm_up_pairs(2))
-    8
-    """
+    """Return pairs that are for math-verify to compare: enough that each worker gets some."""
     counts = range(2, 2 + 4 * workers)
     return [Pair(rf"$\cot({n} y) + z$", rf"$z - \cot(-{n} y)$") for n in counts]
 
 
-def _text_item(pair: Pair) -> "Item":
+def _as_text(pair: Pair) -> "PlainPair":
     """What a worker needs that finds the answers itself."""
-    return (("text", pair.answer),), (("text", pair.gold),), pair.rule.value
+    answer, gold, rule = pair
+    if rule is Rule.FORMULA:
+        answer, gold, rule = f"${answer}$", f"${gold}$", Rule.ANYWHERE
+    return (("text", answer),), (("text", gold),), rule.value
 
 
-def _verdict(outcome: "Outcome") -> Verdict:
-    status, answer, gold, problem, seconds, _ = outcome
+def _verdict(result: "WorkerResult") -> Verdict:
+    status, answer, gold, problem, seconds, _ = result
     return Verdict(Status(status), answer or None, gold or None, "math-verify", seconds, problem)
 
 
-CHECK: "Item" = ((("number", "2", False),), (("number", "2", False),), Rule.LATEX.value)
+CHECK: "PlainPair" = ((("number", "2", False),), (("number", "2", False),), Rule.LATEX.value)
 JUDGES: WeakSet[Judge] = WeakSet()
 READING_THREADS = ReadingThreads()
 

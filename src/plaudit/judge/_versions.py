@@ -1,4 +1,4 @@
-"""The installed packages -> which math-verify it is, and in which ways it differs from others.
+"""Which math-verify is installed, and how it differs from other versions.
 
 math-verify pins one version of latex2sympy2_extended, so they come in pairs. What the judge knows
 about a pair was compared with that pair, verdict by verdict. About another it knows nothing: then
@@ -10,8 +10,8 @@ from functools import cache
 from typing import NamedTuple
 
 
-class Ways(NamedTuple):
-    """Where the tested versions differ, as far as the judge follows them without asking them.
+class Quirks(NamedTuple):
+    """How the tested versions differ, as far as the judge follows them without asking them.
 
     percent_is_its_number: `9\\%` is equal to 9, and not only to 0.09
     boxes_of_one_text_are_one: of boxes side by side that hold the same, one counts
@@ -24,16 +24,16 @@ class Ways(NamedTuple):
 
 
 # By the versions of math-verify and latex2sympy2_extended; the newest last.
-TESTED: dict[tuple[str | None, str | None], Ways] = {
-    ("0.8.0", "1.10.2"): Ways(False, False, False),
-    ("0.9.0", "1.11.0"): Ways(True, True, True),
+TESTED: dict[tuple[str | None, str | None], Quirks] = {
+    ("0.8.0", "1.10.2"): Quirks(False, False, False),
+    ("0.9.0", "1.11.0"): Quirks(True, True, True),
 }
 
 
 class MathVerify(NamedTuple):
     """The math-verify that is installed.
 
-    version: its version; None where it is not installed
+    version: its version; None if it is not installed
     latex2sympy2: that of latex2sympy2_extended, which reads LaTeX for it
 
     >>> MathVerify("0.9.0", "1.11.0").tested, MathVerify("0.9.0", "1.10.2").tested
@@ -54,8 +54,8 @@ class MathVerify(NamedTuple):
         return self in TESTED or None in self
 
     @property
-    def ways(self) -> Ways:
-        """What this version does otherwise than others; for an untested one, that of the newest."""
+    def quirks(self) -> Quirks:
+        """The quirks of this version; of the newest if this one was not tested."""
         return TESTED.get(self, _NEWEST)
 
     def __str__(self) -> str:

@@ -1,4 +1,4 @@
-"""Names of rewards, weights, gates and columns in; one callable that scores a batch out.
+"""Recipes: rewards with weights, gates and columns, as one callable that scores a batch.
 
     name = "brief-math"
 
@@ -18,30 +18,11 @@
 A recipe gives each component's score, the total and the reasons.
 """
 
-from plaudit.recipes._broken import BrokenRewardError
-from plaudit.recipes._calling import score_of_value
-from plaudit.recipes._columns import guess, is_made_by_trainers
-from plaudit.recipes._component import Component, component_seconds
 from plaudit.recipes._explain import explain
-from plaudit.recipes._files import as_recipe, load, presets
-from plaudit.recipes._recipe import RECORD_VARIABLE, Recipe
-from plaudit.recipes._row_score import RowScore, RowScores, ScoredBatch, weighted_total
+from plaudit.recipes.component import Component
+from plaudit.recipes.files import load, presets
+from plaudit.recipes.policy import TooManyFailuresError
+from plaudit.recipes.recipe import Recipe
+from plaudit.recipes.row_score import RowScore as RowScore
 
-__all__ = [
-    "RECORD_VARIABLE",
-    "BrokenRewardError",
-    "Component",
-    "Recipe",
-    "RowScore",
-    "RowScores",
-    "ScoredBatch",
-    "as_recipe",
-    "component_seconds",
-    "explain",
-    "guess",
-    "is_made_by_trainers",
-    "load",
-    "presets",
-    "score_of_value",
-    "weighted_total",
-]
+__all__ = ["Component", "Recipe", "TooManyFailuresError", "explain", "load", "presets"]

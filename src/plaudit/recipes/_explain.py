@@ -1,13 +1,13 @@
-"""A reward or a recipe and one row in, and out comes the score of that row."""
+"""`plaudit.explain`: the score of one row, by a reward or a recipe."""
 
 from dataclasses import replace
 from inspect import iscoroutinefunction
 from typing import Any
 
-from plaudit.declarations import HOOKS, declaration_of
-from plaudit.recipes._files import as_recipe
-from plaudit.recipes._recipe import Recipe
+from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import Recipe
 from plaudit.scores import Score
+from plaudit.scores.decorators import HOOKS, declaration_of
 
 
 def explain(reward: Any, completion: Any = None, solution: Any = None, /, **columns: Any) -> Score:
@@ -48,29 +48,29 @@ def explain(reward: Any, completion: Any = None, solution: Any = None, /, **colu
 def _score_of(recipe: Recipe, completion: Any, solution: Any, columns: dict[str, Any]) -> Score:
     if len(recipe.components) == 1:
         (component,) = recipe.components
-        named = component.calling.declaration.settings
+        named = component.bound.declaration.settings
         settings = {name: columns.pop(name) for name in named if name in columns}
         with_settings = replace(component, params={**component.params, **settings})
         recipe = replace(recipe, components=(with_settings,))
     batch = _batch(columns, HOOKS)
     if solution is not None or any(one.takes("solution") for one in recipe.components):
         batch["solution"] = [solution]
-    (row,) = recipe([completion], **batch)
+    (row,) = recipe.score_batch([completion], **batch).rows
     scores = list(row.components.values())
     return scores[0] if len(scores) == 1 else Score(row.total, row.why, status=row.status)
 
 
 def _batch(columns: dict[str, Any], fixed: Any) -> dict[str, Any]:
-    """A batch of one row; what holds for the whole batch stays as it is."""
+    """Return a batch of one row; settings stay as they are."""
     return {name: value if name in fixed else [value] for name, value in columns.items()}
 
 
-def _once(name: str, given: Any, columns: dict[str, Any]) -> Any:
-    """An argument that is given by its place or by its name, and not by both."""
+def _once(name: str, value: Any, columns: dict[str, Any]) -> Any:
+    """Return an argument that is passed by position or by name, and not by both."""
     named = columns.pop(name, None)
-    if given is not None and named is not None:
+    if value is not None and named is not None:
         raise TypeError(
-            f"explain got the {name} twice: by its place, {given!r:.80}, and by its name, "
+            f"explain got the {name} twice: by position, {value!r:.80}, and by name, "
             f"{named!r:.80}; leave one of them out"
         )
-    return named if given is None else given
+    return named if value is None else value

@@ -59,7 +59,7 @@ _NO_ANSWER = re.compile(
 _HOST = re.compile(r"(?:[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{1,5})?")
 
 
-class Question(NamedTuple):
+class GraderQuestion(NamedTuple):
     """What a grader is asked."""
 
     question: str
@@ -67,11 +67,15 @@ class Question(NamedTuple):
     answer: str
 
 
-class Asked(NamedTuple):
-    """What came of asking: `same` is None where no verdict came of it."""
+class GraderReply(NamedTuple):
+    """What came of asking: `same` is None where no verdict came of it.
+
+    failed: whether that is no fault of the answer
+    """
 
     same: bool | None
     why: str
+    failed: bool = False
 
 
 @dataclass(frozen=True)
@@ -87,9 +91,6 @@ class Grader:
     calls: how many calls one batch may make at most; the rows beyond that stay undecided.
         Default: 256
     at_once: how many calls run at the same time, at most 256. Default: 16
-
-    >>> Grader("http://localhost:8000/v1", "qwen3-8b").calls
-    256
     """
 
     url: str
@@ -119,13 +120,13 @@ class Grader:
                 raise ValueError(f"{name} must be above 0 and at most {most}, got {value}")
 
     @classmethod
-    def of(cls, given: "Grader | Mapping[str, Any] | None") -> "Grader | None":
+    def of(cls, given: "Grader | Mapping[str, Any]") -> "Grader":
         """The grader of a recipe's table, whose keys are the fields of this class.
 
         >>> Grader.of({"url": "http://localhost:8000/v1", "model": "m"}).model
         'm'
         """
-        if given is None or isinstance(given, Grader):
+        if isinstance(given, Grader):
             return given
         if not isinstance(given, Mapping):
             raise TypeError(f"grader must be a table with url and model, got {given!r:.80}")
@@ -138,7 +139,7 @@ class Grader:
             )
         return cls(**given)
 
-    def ask(self, questions: list[Question]) -> list[Asked]:
+    def ask(self, questions: list[GraderQuestion]) -> list[GraderReply]:
         """What the model says of each, all at the same time; equal questions are asked once."""
         answers = {question: _without_asking(question) for question in questions}
         waiting = []
@@ -147,18 +148,18 @@ class Grader:
                 answers[question] = _known(self, question)
                 waiting += [question] if answers[question] is None else []
         for question in waiting[self.calls :]:
-            answers[question] = Asked(None, f"The budget of {self.calls} calls was used up.")
+            answers[question] = _failed(f"The budget of {self.calls} calls was used up.")
         self._ask_all(waiting[: self.calls], answers)
-        return [
-            answers[question] or Asked(None, "The grader was not asked.") for question in questions
-        ]
+        return [answers[question] or _failed("The grader was not asked.") for question in questions]
 
-    def _ask_all(self, questions: list[Question], answers: dict[Question, Asked | None]) -> None:
+    def _ask_all(
+        self, questions: list[GraderQuestion], answers: dict[GraderQuestion, GraderReply | None]
+    ) -> None:
         if not questions:
             return
         end = time.monotonic() + self.deadline
         pool = ThreadPoolExecutor(min(self.at_once, len(questions)))
-        futures: dict[Future[Asked], Question] = {
+        futures: dict[Future[GraderReply], GraderQuestion] = {
             pool.submit(self._ask, question, end): question for question in questions
         }
         left = set(futures)
@@ -171,16 +172,15 @@ class Grader:
             # A call that still waits ends by its own timeout: nobody waits for it here.
             pool.shutdown(wait=False, cancel_futures=True)
         for future in left:
-            answers[futures[future]] = Asked(
-                None, f"The grader did not answer within {self.deadline:g} s."
-            )
+            why = f"The grader did not answer within {self.deadline:g} s."
+            answers[futures[future]] = _failed(why)
 
-    def _ask(self, question: Question, end: float) -> Asked:
+    def _ask(self, question: GraderQuestion, end: float) -> GraderReply:
         from http.client import HTTPException  # who asks no model need not load it
 
         seconds = end - time.monotonic()
         if seconds <= 0:
-            return Asked(None, f"The grader did not answer within {self.deadline:g} s.")
+            return _failed(f"The grader did not answer within {self.deadline:g} s.")
         try:
             said = self._said(question, seconds)
         except (
@@ -193,22 +193,22 @@ class Grader:
         ) as error:
             hint = self._hint(error)
             why = f"Asking the grader failed: {type(error).__name__}: {error}"[:300]
-            return Asked(None, f"{why}{hint}")
+            return _failed(f"{why}{hint}")
         word = said.strip().strip(".!\"'*`").lower()
         if word not in ("yes", "no"):
-            return Asked(None, f"The grader must say yes or no, it said {said!r:.100}.")
+            return _failed(f"The grader must say yes or no, it said {said!r:.100}.")
         verdict = "means the same as" if word == "yes" else "does not mean the same as"
-        asked = Asked(word == "yes", f"{self.model} says that the answer {verdict} the gold.")
+        asked = GraderReply(word == "yes", f"{self.model} says that the answer {verdict} the gold.")
         _remember(self, question, asked)
         return asked
 
     def _hint(self, error: Exception) -> str:
-        """What to do about a server that wants a key and was sent none."""
+        """Return what to do about a server that wants a key and was sent none."""
         if getattr(error, "code", None) not in (401, 403) or key_for(self.url):
             return ""
         return f". No API key was sent: set {KEY} and {ADDRESSES[0]}={self.url} to send one"
 
-    def _said(self, question: Question, seconds: float) -> str:
+    def _said(self, question: GraderQuestion, seconds: float) -> str:
         import urllib.request  # who asks no model need not load it
 
         data = {
@@ -251,30 +251,34 @@ def _server(url: str) -> tuple[str, str | None, int | None]:
     return parts.scheme, parts.hostname, parts.port or {"http": 80, "https": 443}.get(parts.scheme)
 
 
-def _without_asking(question: Question) -> Asked | None:
+def _failed(why: str) -> GraderReply:
+    return GraderReply(None, why, failed=True)
+
+
+def _without_asking(question: GraderQuestion) -> GraderReply | None:
     """What is clear without a model: an answer that is none, or that speaks to the grader."""
     answer = question.answer.strip()
     if len(answer) > LONGEST:
-        return Asked(
+        return GraderReply(
             None, f"The answer is longer than {LONGEST} characters: the grader is not asked."
         )
     if _TO_THE_GRADER.search(answer):
-        return Asked(None, "The answer speaks to the grader, which is therefore not asked.")
+        return GraderReply(None, "The answer speaks to the grader, which is therefore not asked.")
     if not any(map(str.isalnum, _NO_ANSWER.sub("", answer))):
-        return Asked(None, "The answer says nothing: the grader is not asked.")
+        return GraderReply(None, "The answer says nothing: the grader is not asked.")
     return None
 
 
 _lock = threading.Lock()
-_answers: OrderedDict[tuple[str, str, Question], Asked] = OrderedDict()
+_answers: OrderedDict[tuple[str, str, GraderQuestion], GraderReply] = OrderedDict()
 
 
-def _known(grader: Grader, question: Question) -> Asked | None:
+def _known(grader: Grader, question: GraderQuestion) -> GraderReply | None:
     with _lock:
         return _answers.get((grader.url, grader.model, question))
 
 
-def _remember(grader: Grader, question: Question, asked: Asked) -> None:
+def _remember(grader: Grader, question: GraderQuestion, asked: GraderReply) -> None:
     with _lock:
         _answers[grader.url, grader.model, question] = asked
         if len(_answers) > _REMEMBERED:

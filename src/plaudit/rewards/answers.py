@@ -11,31 +11,37 @@ search and question answering use. What right means is in docs/answers.md, rule 
 A gold may be a list of alternatives, each of which is right.
 """
 
+import re
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
 from plaudit.answers import (
-    AnswerVerdict,
     Rules,
+    answer_text,
     check_kind,
-    final_answer,
     judge_answer,
     mentioned,
+    options_in,
     same_normal_text,
     shared_tokens,
 )
-from plaudit.columns import plain, rows_of, same_length
-from plaudit.completions import Completion, gold_alternatives_of, texts_of
-from plaudit.judge import Pair, Status, Verdict, settle, settle_async
-from plaudit.rewards._grader import Asked, Grader, Question
-from plaudit.scores import Score, async_reward, logged, reward
+from plaudit.inputs.columns import plain, rows_of, same_length
+from plaudit.inputs.completions import Completion, gold_alternatives_of, texts_of
+from plaudit.judge import Pair, Rule, Status, Verdict
+from plaudit.rewards._grader import Grader, GraderQuestion, GraderReply
+from plaudit.scores import Score, async_form, reward
+from plaudit.scores.decorators import Steps
+from plaudit.scores.score import logged
 
 Gold = str | float | Sequence[str | float] | None
 PerRow = str | Sequence[str | None] | None
 Choices = Sequence[Sequence[str] | None] | None
 
+_DATE = re.compile(r"\d{1,2}/\d{1,2}/\d{2,4}")
+_SHORTEST_ALTERNATIVE = 3  # letters: parts of which none is longer belong together, as in TCP/IP
 NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 
 
@@ -51,7 +57,7 @@ def answer_reward(
     unsolved: str = "wrong",
     grader: Grader | Mapping[str, Any] | None = None,
     **kwargs: Any,
-) -> list[Score]:
+) -> Steps[list[Score]]:
     r"""1.0 if the final answer is right, 0.0 if not, None without a gold or after an error.
 
     completions: a text or a list of messages for each row
@@ -78,38 +84,45 @@ def answer_reward(
     """
     rows = _rows(completions, solution, kind, choices, question)
     rules = _rules(tolerance, rounding, unsolved)
-    verdicts = settle(_judged(_by_rules(rows, rules)))
-    graded = _graded(verdicts, rows, Grader.of(grader), kwargs.get("log_metric"))
+    verdicts = yield from _judged((yield partial(_by_rules, rows, rules)))
+    if grader is None:
+        graded = [(verdict, None) for verdict in verdicts]
+    else:
+        log_metric = kwargs.get("log_metric")
+        graded = yield partial(_graded, verdicts, rows, Grader.of(grader), log_metric)
     return logged([_score(*one) for one in graded], kwargs)
 
 
-@async_reward(of=answer_reward)
-async def answer_reward_async(
+answer_reward_async = async_form(answer_reward)
+
+
+@reward(columns=("solution", "choices", "question"), takes_alternatives=True)
+def choice_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
-    kind: PerRow = None,
     choices: Choices = None,
     question: PerRow = None,
-    tolerance: float | None = None,
-    rounding: bool = True,
-    unsolved: str = "wrong",
-    grader: Grader | Mapping[str, Any] | None = None,
     **kwargs: Any,
-) -> list[Score]:
-    r"""`answer_reward` for an event loop: rules and grader work in a thread meanwhile.
+) -> Steps[list[Score]]:
+    """1.0 if a completion chooses the right option, 0.0 if not, None without a gold.
 
-    >>> import asyncio
-    >>> asyncio.run(answer_reward_async([r"\boxed{0.5}"], ["1/2"]))
-    [1.0]
+    An answer is a letter or an option's text, alone or in a sentence; two letters are no choice.
+
+    solution: the gold of each row: a letter, the text of an option, or its index from 0
+    choices: the list of the options' texts for each row, A first. Default: they are read from the
+        question, "A) … B) …"
+    question: the question of each row; a single text holds for every row. Default: not known
+
+    >>> asked = "Which planet is the largest? A) Mars B) Jupiter C) Venus"
+    >>> choice_reward(["I would choose (B).", "Jupiter", "B or C"], ["B"] * 3, question=asked)
+    [1.0, 1.0, 0.0]
     """
-    import asyncio  # a trainer that has no loop need not load it
-
-    rows = _rows(completions, solution, kind, choices, question)
-    rules = _rules(tolerance, rounding, unsolved)
-    verdicts = await settle_async(_judged(await asyncio.to_thread(_by_rules, rows, rules)))
-    asked, log_metric = Grader.of(grader), kwargs.get("log_metric")
-    graded = await asyncio.to_thread(_graded, verdicts, rows, asked, log_metric)
-    return logged([_score(*one) for one in graded], kwargs)
+    questions = _column("question", question, completions)
+    if choices is None:
+        choices = [options_in(one or "") or None for one in questions]
+    rows = _rows(completions, solution, "choice", choices, question)
+    verdicts = yield partial(_by_rules, rows, _rules(None, True, "wrong"))
+    return logged([_score(verdict, None) for verdict in verdicts], kwargs)
 
 
 class _Row:
@@ -151,7 +164,7 @@ def _rows(
 
 
 def _column(name: str, given: PerRow, completions: Sequence[Any]) -> list[str | None]:
-    """A column of texts; one text holds for every row."""
+    """Return a column of texts; one text holds for every row."""
     if given is None or isinstance(given, str):
         return [given or None] * len(completions)
     same_length(completions, **{name: given})
@@ -187,7 +200,7 @@ def _rules(tolerance: float | None, rounding: bool, unsolved: str) -> Rules:
     return Rules(rounding=rounding, tolerance=tolerance, unsolved=unsolved == "right")
 
 
-def _by_rules(rows: list[_Row], rules: Rules) -> list[AnswerVerdict]:
+def _by_rules(rows: list[_Row], rules: Rules) -> list[Verdict]:
     return [
         judge_answer(
             row.text,
@@ -199,39 +212,47 @@ def _by_rules(rows: list[_Row], rules: Rules) -> list[AnswerVerdict]:
 
 
 def _judged(
-    verdicts: list[AnswerVerdict],
-) -> Generator[list[Pair], list[Verdict], list[AnswerVerdict]]:
+    verdicts: list[Verdict],
+) -> Generator[list[Pair], list[Verdict], list[Verdict]]:
     """The verdicts; for formulas that no rule could read, what math-verify says in a worker."""
     asked = [row for row, verdict in enumerate(verdicts) if verdict.symbolic]
     if asked:
-        said = yield [
-            Pair(f"\\boxed{{{verdicts[row].answer}}}", f"${verdicts[row].gold.strip('$')}$")
-            for row in asked
-        ]
-        for row, verdict in zip(asked, said, strict=True):
+        judged = yield [_formulas(verdicts[row]) for row in asked]
+        for row, verdict in zip(asked, judged, strict=True):
             verdicts[row] = _with_symbolic(verdicts[row], verdict)
     return verdicts
 
 
-def _with_symbolic(verdict: AnswerVerdict, said: Verdict) -> AnswerVerdict:
-    if said.status in (Status.NO_ANSWER, Status.BAD_GOLD):
+def _formulas(verdict: Verdict) -> Pair:
+    answer, gold = verdict.answer or "", verdict.gold or ""
+    return Pair(answer, gold.strip("$"), Rule.FORMULA)
+
+
+def _with_symbolic(verdict: Verdict, judged: Verdict) -> Verdict:
+    if judged.status in (Status.NO_ANSWER, Status.BAD_GOLD):
         return verdict
-    decided_by = "math-verify" if said.status in (Status.EQUAL, Status.DIFFERENT) else said.why
-    return replace(verdict, status=said.status, decided_by=decided_by, symbolic=False)
+    return replace(
+        verdict,
+        status=judged.status,
+        decided_by="math-verify",
+        seconds=judged.seconds,
+        problem=judged.problem,
+        symbolic=False,
+    )
 
 
 def _graded(
-    verdicts: list[AnswerVerdict],
+    verdicts: list[Verdict],
     rows: list[_Row],
-    grader: Grader | None,
+    grader: Grader,
     log_metric: object,
-) -> list[tuple[AnswerVerdict, Asked | None]]:
-    """The verdicts, with the grader's answer if no rule could tell."""
+) -> list[tuple[Verdict, GraderReply | None]]:
+    """Return the verdicts, with the grader's answer if no rule could tell."""
     undecided = [row for row, v in enumerate(verdicts) if v.status is Status.UNDECIDED]
-    if grader is None or not undecided:
+    if not undecided:
         return [(verdict, None) for verdict in verdicts]
     questions = [
-        Question(rows[row].question, " / ".join(rows[row].golds), verdicts[row].answer)
+        GraderQuestion(rows[row].question, " / ".join(rows[row].golds), verdicts[row].answer or "")
         for row in undecided
     ]
     answers = dict(zip(undecided, grader.ask(questions), strict=True))
@@ -242,13 +263,15 @@ def _graded(
     return [(verdict, answers.get(row)) for row, verdict in enumerate(verdicts)]
 
 
-def _score(verdict: AnswerVerdict, asked: Asked | None) -> Score:
+def _score(verdict: Verdict, asked: GraderReply | None) -> Score:
     if verdict.status is Status.BAD_GOLD:
         return NO_GOLD
-    answer, gold = verdict.answer or None, verdict.gold or None
+    answer, gold = verdict.answer, verdict.gold
     if asked is None or asked.same is None:
         why = verdict.why if asked is None else f"{verdict.why} {asked.why}"
-        right = None if verdict.status is Status.ERROR else verdict.right
+        # A grader that failed says nothing of the answer: the row is skipped.
+        failed = verdict.status is Status.ERROR or (asked is not None and asked.failed)
+        right = None if failed else verdict.right
         value = None if right is None else float(right)
         return Score(
             value, why, answer, gold, verdict.decided_by, verdict.status.value, right=right
@@ -341,19 +364,19 @@ def _separated(golds: list[str], separator: str | None) -> list[str]:
         return golds
     if not isinstance(separator, str) or not separator:
         raise ValueError(f'separator must be a text such as "/", or None, got {separator!r:.80}')
-    return [part.strip() for gold in golds for part in gold.split(separator)]
+    return [part for gold in golds for part in _alternatives(gold, separator)]
 
 
-def _final(text: str) -> str:
-    final = final_answer(text)
-    if final.where in ("box", "tag", "announced"):
-        return "" if final.retracted else final.text
-    # An answer inside the thinking does not count.
-    return text.rpartition("</think>")[2].partition("<think>")[0].strip()
+def _alternatives(gold: str, separator: str) -> list[str]:
+    """Return the parts of a gold, or the gold if they cannot stand alone: 9/11, km/h, AC/DC."""
+    parts = [part.strip() for part in gold.split(separator)]
+    alike = all(map(str.isdigit, parts)) or not any(map(str.isdigit, parts))
+    short = max(map(len, parts)) <= _SHORTEST_ALTERNATIVE
+    return [gold] if (short and alike) or _DATE.fullmatch(gold.strip()) else parts
 
 
 def _mentions(text: str, golds: list[str]) -> Score:
-    answer = _final(text)
+    answer = answer_text(text)
     if not answer:
         why = "The completion has no final answer."
         return Score(0.0, why, None, golds[0], status=Status.NO_ANSWER, right=False)
@@ -369,7 +392,7 @@ def _mentions(text: str, golds: list[str]) -> Score:
 
 
 def _matches(text: str, golds: list[str]) -> Score:
-    answer = _final(text)
+    answer = answer_text(text)
     match = next((gold for gold in golds if same_normal_text(answer, gold)), None)
     status = Status.DIFFERENT if match is None else Status.EQUAL
     why = "The answer is no gold, word for word." if match is None else "The answer is a gold."
@@ -385,7 +408,7 @@ def _matches(text: str, golds: list[str]) -> Score:
 
 
 def _shares(text: str, golds: list[str]) -> Score:
-    answer = _final(text)
+    answer = answer_text(text)
     value, gold = max(((shared_tokens(answer, gold), gold) for gold in golds), key=lambda f: f[0])
     why = f"The answer and the gold {gold[:60]} share {value:.0%} of their words."
     return Score(value, why, answer[:300] or None, gold, "token F1", right=value == 1.0)

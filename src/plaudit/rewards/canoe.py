@@ -9,12 +9,11 @@ A completion has three parts, and the solution may be tagged too:
 """
 
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar, cast
 
-from plaudit._debug_log import log_attempts
-from plaudit.columns import rows_of, same_length
-from plaudit.completions import (
+from plaudit.inputs.columns import rows_of, same_length
+from plaudit.inputs.completions import (
     Completion,
     Message,
     Solution,
@@ -23,19 +22,22 @@ from plaudit.completions import (
     text_of,
     texts_of,
 )
-from plaudit.extract import first_tag, only_tags
-from plaudit.judge import Pair, Status, Verdict, settle, settle_async
-from plaudit.scores import NO_GOLD, STOPPED, Score, async_reward, reward, score_of
+from plaudit.inputs.extract import first_tag, only_tags
+from plaudit.judge import Pair, Status, Verdict
+from plaudit.scores import Score, async_form, reward
+from plaudit.scores.debug_log import log_attempts
+from plaudit.scores.decorators import Steps
+from plaudit.scores.score import NO_GOLD, UNFINISHED_STATUSES, score_of
 
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 Prompt = TypeVar("Prompt", bound=Completion)
 
 
-@reward(columns=("solution",), is_light=True)
+@reward(columns=("solution",))
 def accuracy_reward(
     completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
-) -> list[Score]:
-    """1.0 where the answer equals the gold, symbolically or as text; else 0.0.
+) -> Steps[list[Score]]:
+    """1.0 if the answer equals the gold, symbolically or as text; else 0.0.
 
     The answer is what stands in the first `<answer>…</answer>` of the completion, or all of it; the
     gold likewise.
@@ -46,25 +48,6 @@ def accuracy_reward(
     >>> accuracy_reward(["<answer>42.0</answer>", "<answer>Rome</answer>"], ["42", "Paris"])
     [1.0, 0.0]
     """
-    return settle(_accuracy(completions, solution, kwargs))
-
-
-@async_reward(of=accuracy_reward)
-async def accuracy_reward_async(
-    completions: Sequence[Completion], solution: Sequence[Solution], **kwargs: Any
-) -> list[Score]:
-    """`accuracy_reward` for an event loop.
-
-    >>> import asyncio
-    >>> asyncio.run(accuracy_reward_async(["<answer>42.0</answer>"], ["42"]))
-    [1.0]
-    """
-    return await settle_async(_accuracy(completions, solution, kwargs))
-
-
-def _accuracy(
-    completions: Sequence[Completion], solution: Sequence[Solution], columns: dict[str, Any]
-) -> Generator[list[Pair], list[Verdict], list[Score]]:
     texts = texts_of(completions)
     same_length(completions, solution=solution)
     golds = gold_texts_of(solution)
@@ -77,10 +60,13 @@ def _accuracy(
     )
     scores = [NO_GOLD if gold is None else next(scored) for gold in golds]
     log_attempts("accuracy_reward.log", "Accuracy reward", scores, texts, solution)
-    if callable(log_extra := columns.get("log_extra")):
+    if callable(log_extra := kwargs.get("log_extra")):
         log_extra("answer", [score.answer for score in scores])
         log_extra("method", [score.method for score in scores])
     return scores
+
+
+accuracy_reward_async = async_form(accuracy_reward)
 
 
 def _answer(text: str) -> str:
@@ -96,12 +82,12 @@ def _same_text(answer: str, gold: str) -> Score:
 def _symbolic(answer: str, gold: str, verdict: Verdict) -> Score:
     # What is not mathematics was compared as text.
     why = "The answer is not the gold, neither in value nor as text."
-    differs = Score(0.0, why, answer, gold, verdict.method, Status.DIFFERENT, right=False)
-    compared = None if verdict.status in STOPPED else differs
+    differs = Score(0.0, why, answer, gold, verdict.decided_by, Status.DIFFERENT, right=False)
+    compared = None if verdict.status in UNFINISHED_STATUSES else differs
     return score_of(verdict, gold, (answer, gold), compared=compared)
 
 
-@reward(columns=("solution", "completions_long_answer"), is_light=True)
+@reward(columns=("solution", "completions_long_answer"))
 def influence_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
@@ -193,7 +179,7 @@ def second_prompt(
 
 
 def _replacing(message: Message, old: str, new: str) -> Message:
-    """The message with another text in place of one; its other parts stay as they are."""
+    """Return the message with another text in place of one; its other parts stay as they are."""
     changed = dict(message)
     for key in ("content", "value", "text"):
         if isinstance(held := message.get(key), str):
@@ -208,7 +194,7 @@ def _replacing(message: Message, old: str, new: str) -> Message:
     return changed
 
 
-@reward(columns=(), is_light=True)
+@reward(columns=())
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
 
@@ -221,7 +207,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
     return [right if only_tags(text, *tags) else wrong for text in texts_of(completions)]
 
 
-@reward(columns=("problem",), needs=("problem",), is_light=True)
+@reward(columns=("problem",), needs=("problem",))
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 

@@ -6,25 +6,25 @@ r"""The rewards of TRL, as of 1.7.0, with verdicts that equal its own.
     GRPOTrainer(..., reward_funcs=[accuracy_reward, think_format_reward])
 
 Where TRL reads the first message alone, these read what the completion says in the end; see
-`plaudit.completions`. A gold that cannot be read skips its row: the reward is None.
+`plaudit.inputs.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 from numbers import Real
 from typing import Any
 
-from plaudit.columns import ids_of, rows_of, same_length
-from plaudit.completions import Completion, Solution, gold_texts_of, texts_of
-from plaudit.declarations import declared, reward_factory
-from plaudit.judge import Pair, Rule, Status, Verdict, settle, settle_async
-from plaudit.ngrams import repeated_share
-from plaudit.schedules import cosine, soft_overlong
-from plaudit.scores import Score, async_reward, reward, scores_of_verdicts, values_of
+from plaudit.inputs.columns import ids_of, rows_of, same_length
+from plaudit.inputs.completions import Completion, Solution, gold_texts_of, texts_of
+from plaudit.judge import Pair, Rule, Status
+from plaudit.scores import Score, async_form, reward
+from plaudit.scores.decorators import Steps, declared, reward_factory
+from plaudit.scores.ngrams import repeated_share
+from plaudit.scores.schedules import cosine, soft_overlong
+from plaudit.scores.score import scores_of_verdicts, values_of
 
 LogExtra = Callable[[str, list[Any]], None]
-Steps = Generator[list[Pair], list[Verdict], list[Score]]
 
 NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
 INCOMPLETE = "[incomplete reasoning]"
@@ -37,52 +37,41 @@ OPEN_THINK = Score(0.0, "The <think> is never closed.")
 ONE_THINK = Score(1.0, "The text starts with one <think>…</think>.")
 
 
-@reward(columns=("solution",), reads_latex=True, is_light=True)
+@reward(columns=("solution",), reads_latex=True)
 def accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
     log_extra: LogExtra | None = None,
     **kwargs: Any,
-) -> list[Score]:
-    r"""1.0 where the completion's LaTeX answer equals the gold, 0.0 where not, None without a gold.
+) -> Steps[list[Score]]:
+    r"""1.0 if the completion's LaTeX answer equals the gold, 0.0 if not, None without a gold.
 
     The answer is the last `\boxed{…}`, or else LaTeX that follows the word "answer".
 
     completions: a text or a list of messages for each row
-    solution: the gold of each row: text, a number, or None where there is none
+    solution: the gold of each row: text, a number, or None if there is none
     log_extra: what TRL passes for its table of completions. Default: nothing is logged
 
     >>> accuracy_reward([r"It is \boxed{\frac{1}{3}}", r"It is \boxed{0.5}"], ["1/3", "1/3"])
     [1.0, 0.0]
     """
-    return settle(_accuracy(completions, solution, log_extra))
+    scores = yield from _judged(texts_of(completions), completions, solution)
+    _log(log_extra, solution, scores)
+    return scores
 
 
-@async_reward(of=accuracy_reward)
-async def accuracy_reward_async(
-    completions: Sequence[Completion],
-    solution: Sequence[Solution],
-    log_extra: LogExtra | None = None,
-    **kwargs: Any,
-) -> list[Score]:
-    r"""`accuracy_reward` for an event loop.
-
-    >>> import asyncio
-    >>> asyncio.run(accuracy_reward_async([r"\boxed{4}"], ["4"]))
-    [1.0]
-    """
-    return await settle_async(_accuracy(completions, solution, log_extra))
+accuracy_reward_async = async_form(accuracy_reward)
 
 
-@reward(columns=("solution",), reads_latex=True, is_light=True)
+@reward(columns=("solution",), reads_latex=True)
 def reasoning_accuracy_reward(
     completions: Sequence[Completion],
     solution: Sequence[Solution],
     reasoning_delimiters: Sequence[str] | None = None,
     log_extra: LogExtra | None = None,
     **kwargs: Any,
-) -> list[Score]:
-    r"""`accuracy_reward` of what follows the reasoning; 0.0 where the reasoning never ends.
+) -> Steps[list[Score]]:
+    r"""`accuracy_reward` of what follows the reasoning; 0.0 if the reasoning never ends.
 
     reasoning_delimiters: a list of texts that end the reasoning. The first of the list that the
         completion contains is taken, and what follows its last occurrence is judged.
@@ -91,44 +80,11 @@ def reasoning_accuracy_reward(
     >>> reasoning_accuracy_reward([r"<think>\boxed{3}</think> \boxed{4}", r"\boxed{4}"], ["4", "4"])
     [1.0, 0.0]
     """
-    return settle(_reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra))
-
-
-@async_reward(of=reasoning_accuracy_reward)
-async def reasoning_accuracy_reward_async(
-    completions: Sequence[Completion],
-    solution: Sequence[Solution],
-    reasoning_delimiters: Sequence[str] | None = None,
-    log_extra: LogExtra | None = None,
-    **kwargs: Any,
-) -> list[Score]:
-    r"""`reasoning_accuracy_reward` for an event loop.
-
-    >>> import asyncio
-    >>> asyncio.run(reasoning_accuracy_reward_async([r"<think>…</think> \boxed{4}"], ["4"]))
-    [1.0]
-    """
-    steps = _reasoning_accuracy(completions, solution, reasoning_delimiters, log_extra)
-    return await settle_async(steps)
-
-
-def _accuracy(
-    completions: Sequence[Completion], solution: Sequence[Solution], log_extra: LogExtra | None
-) -> Steps:
-    scores = yield from _judged(texts_of(completions), completions, solution)
-    _log(log_extra, solution, scores)
-    return scores
-
-
-def _reasoning_accuracy(
-    completions: Sequence[Completion],
-    solution: Sequence[Solution],
-    delimiters: Sequence[str] | None,
-    log_extra: LogExtra | None,
-) -> Steps:
-    if isinstance(delimiters, str):
-        raise TypeError(f"reasoning_delimiters must be a list of texts: write [{delimiters!r:.80}]")
-    ends = ["</think>"] if delimiters is None else list(delimiters)
+    if isinstance(reasoning_delimiters, str):
+        raise TypeError(
+            f"reasoning_delimiters must be a list of texts: write [{reasoning_delimiters!r:.80}]"
+        )
+    ends = ["</think>"] if reasoning_delimiters is None else list(reasoning_delimiters)
     for end in ends:
         if not isinstance(end, str) or not end:
             raise TypeError(f"reasoning_delimiters must be a list of texts, and has {end!r:.80}")
@@ -136,6 +92,9 @@ def _reasoning_accuracy(
     scores = yield from _judged(texts, completions, solution)
     _log(log_extra, solution, scores)
     return scores
+
+
+reasoning_accuracy_reward_async = async_form(reasoning_accuracy_reward)
 
 
 def _after_reasoning(text: str, delimiters: list[str]) -> str | None:
@@ -147,8 +106,8 @@ def _after_reasoning(text: str, delimiters: list[str]) -> str | None:
 
 def _judged(
     texts: Sequence[str | None], completions: Sequence[Completion], solution: Sequence[Solution]
-) -> Steps:
-    """Scores of the texts; a text that is None is reasoning that never ended."""
+) -> Steps[list[Score]]:
+    """Score the texts; a text that is None is reasoning that never ended."""
     same_length(completions, solution=solution)
     rows = list(zip(texts, gold_texts_of(solution), strict=True))
     pairs = [
@@ -174,7 +133,7 @@ def _shown(score: Score, read: str | None, skipped: str) -> str:
     return skipped if score.value is None else read or "[unparseable]"
 
 
-@reward(columns=(), is_light=True)
+@reward(columns=())
 def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
     """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
 

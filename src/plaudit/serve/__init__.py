@@ -1,4 +1,4 @@
-"""Requests with completions in, rewards and their reasons out: a recipe over HTTP.
+"""A recipe over HTTP.
 
     $ plaudit serve --recipe trl-math --port 8950
     $ curl -s localhost:8950/v1/score -H 'content-type: application/json' \\
@@ -8,19 +8,15 @@
 docs/serve.md has the protocol, the limits and what the server does not do.
 """
 
-from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
-from plaudit.serve._command import add_arguments, run
-from plaudit.serve._middleware import host_in
-from plaudit.serve._server import LOOPBACK, listen, serving
+from plaudit.serve._connection import raise_descriptor_limit as raise_descriptor_limit
+from plaudit.serve._metrics import log as log
+from plaudit.serve._metrics import log_to_stderr as log_to_stderr
+from plaudit.serve._middleware import host_in as host_in
+from plaudit.serve._scorer import Limits
+from plaudit.serve._server import LOOPBACK as LOOPBACK
+from plaudit.serve._server import listen as listen
+from plaudit.serve._server import server_of as server_of
+from plaudit.serve._server import serving
 
-__all__ = [
-    "LOOPBACK",
-    "Limits",
-    "add_arguments",
-    "application",
-    "host_in",
-    "listen",
-    "run",
-    "serving",
-]
+__all__ = ["Limits", "application", "serving"]

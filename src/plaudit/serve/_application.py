@@ -1,4 +1,4 @@
-"""A recipe in, an ASGI application out: its routes, and the front page."""
+"""The ASGI application of a recipe: its routes, and the front page."""
 
 import asyncio
 import re
@@ -20,11 +20,11 @@ from starlette.routing import Route
 
 from plaudit.judge import workers_kept
 from plaudit.recipes import Recipe
-from plaudit.serve._admission import Limits
 from plaudit.serve._middleware import Middleware, problem
 from plaudit.serve._openapi import openapi_of
 from plaudit.serve._protocol import TRAINER_PATHS
 from plaudit.serve._request_body import CLIENT_GONE
+from plaudit.serve._scorer import Limits
 from plaudit.serve._service import Service, json_response
 
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
@@ -38,7 +38,7 @@ def application(
     hosts: Collection[str] | None = None,
     root_path: str = "",
 ) -> Middleware:
-    """The server as an ASGI application, for an ASGI server of your own choice.
+    """Return the server as an ASGI application, for an ASGI server of your own choice.
 
     limits: how much it takes at once, such as `Limits(rows=1000)`; default: `Limits()`
     token: the token that clients must send; default: none is required

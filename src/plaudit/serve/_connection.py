@@ -1,4 +1,4 @@
-"""A client's connection in, whole requests out: every state of a connection has a timeout.
+"""Connections of clients: every state of a connection has a timeout, and their number a limit.
 
 no complete head of a request yet     `sending` seconds, then 408; LINGER if the server is stopping
 a body on its way, rows being scored  the timeouts of `_request_body` and of `_service`
@@ -8,6 +8,9 @@ between two requests                  KEEP_ALIVE seconds; less before the client
 
 Descriptors are what a process has few of: a connection takes one, and the judge needs some to start
 workers. So connections are counted, and the limit is below that of the process.
+
+A `Connection` passes bytes between the client and uvicorn's own protocol, which has no timeout for
+the head of a first request, nor for an answer that the client does not take.
 """
 
 import asyncio
@@ -20,9 +23,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Protocol
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
-from plaudit.serve._log import log
+from plaudit.serve._metrics import log
 from plaudit.serve._middleware import problem
 
 HEAD = 64 << 10  # bytes of a request's line and headers
@@ -32,231 +35,268 @@ KEEP_ALIVE_UNAUTHORIZED = 15
 RESERVED = 96  # descriptors for all but connections: files, images, and what is being accepted
 DESCRIPTORS_PER_WORKER = 4
 FEWEST = 16
+SMALL = 16 << 10  # bytes that wait for what follows: the client is woken once by head and body
+# uvicorn ends its answer to what it cannot parse with this text.
+NOT_PARSED = b"Invalid HTTP request received."
 
 
-class Connection(HttpToolsProtocol):
-    """uvicorn's own, with a timeout for every state that no application sees."""
+class Connection(asyncio.Protocol):
+    """Between a client and uvicorn's protocol; the middleware reports requests to it."""
 
-    sending: float
-    all_connections: "Connections"
-    is_stopping = False  # whether the server is: then the current request is the last one
-    count_refusal: Callable[[int], None]
-    _head_timer: asyncio.TimerHandle | None = None  # until there is a head, or the client is gone
-    _flush_timer: asyncio.TimerHandle | None = None  # until the client has taken its answer
-    _head_bytes = 0
-    _closing = False
+    def __init__(
+        self,
+        connections: "Connections",
+        sending: float,
+        count_refusal: Callable[[int], None],
+        *,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+        **uvicorn: Any,
+    ) -> None:
+        self.connections, self._sending = connections, sending
+        self._count_refusal = count_refusal
+        self._loop = _loop or asyncio.get_running_loop()
+        state = {**app_state, "connection": self}  # part of the scope of each request
+        protocol: Any = AutoHTTPProtocol
+        self._http = protocol(app_state=state, _loop=self._loop, **uvicorn)
+        self._transport: asyncio.Transport
+        self._head = b""  # of a request that is not complete yet
+        self._has_head = False  # whether a request is complete, or its body on its way
+        self._requests = 0  # that the application has begun
+        self._is_answering = False
+        self._is_read = False  # whether the body of the request is read to its end
+        self._is_unread = False  # whether it is answered though it is not
+        self._is_closing = False  # whether what the client sends is discarded
+        self._pending: list[bytes] = []
+        self._timer: asyncio.TimerHandle | None = None  # for a head, while idle, or at the end
+        self._is_idle = False  # whether the timer is that of a connection between two requests
+        self._flush_timer: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    # --- from the client --------------------------------------------------------------------------
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """A client connected: it should send a request."""
-        super().connection_made(transport)
-        self.timeout_keep_alive = KEEP_ALIVE_UNAUTHORIZED
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._http.connection_made(_ConnectionTransport(self, transport))
         self._start_head_timer()
         # asyncio does this for sockets that it made itself. Without it, an answer whose head and
         # body go out apart waits for the client's delayed acknowledgement: 40 ms.
         with suppress(OSError):
             self._set_option(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.all_connections.opened(self)
+        self.connections.opened(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """It is closed."""
-        self.all_connections.closed(self)
-        self._stop_head_timer()
+        self.connections.closed(self)
+        self._stop_timer()
         self._stop_flush_timer()
-        self._unset_keepalive_if_required()
-        super().connection_lost(exc)
+        self._http.connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         """Bytes arrived."""
-        if self._closing:
+        if self._is_closing:
             return
-        self._head_bytes += len(data)
-        super().data_received(data)
-        if self._head_timer is not None and self._head_bytes > HEAD:
+        if not self._has_head:
+            self._receive_head(data)
+        if not self._is_closing:
+            self._http.data_received(data)
+
+    def _receive_head(self, data: bytes) -> None:
+        # Empty lines begin no request: the timeout goes on.
+        self._head = (self._head + data).lstrip(b"\r\n")
+        self.connections.busy(self)
+        if b"\r\n\r\n" in self._head:
+            self._has_head, self._head = True, b""
+            self._stop_timer()
+        elif len(self._head) > HEAD:
             self.refuse(431, f"the headers are larger than {HEAD} bytes")
-        elif not self._is_answering():
-            self._start_head_timer()  # also after bytes that begin no request: empty lines
+        else:
+            self._start_head_timer()
 
-    def on_message_begin(self) -> None:
-        """A request begins."""
-        super().on_message_begin()
-        self.all_connections.busy(self)
-        if not self.flow.write_paused:
-            self._stop_flush_timer()
-        self._start_head_timer()
-
-    def on_headers_complete(self) -> None:
-        """The head of the request is there."""
-        self._stop_head_timer()
-        self.scope["state"]["authorized"] = self._authorized
-        super().on_headers_complete()
-        self.cycle.transport = _AnswerTransport(self, self.cycle)
-        if self.is_stopping:
-            self.cycle.keep_alive = False
-
-    def on_response_complete(self) -> None:
-        """The request is answered."""
-        self._start_flush_timer()
-        if self._closing:
-            self.pipeline.clear()
-            return
-        super().on_response_complete()
-        if not self._is_answering():
-            self.all_connections.idle(self)
+    def eof_received(self) -> bool | None:
+        """The client sends no more."""
+        return self._http.eof_received()  # type: ignore[no-any-return]
 
     def pause_writing(self) -> None:
         """The client takes the answer more slowly than it is written."""
-        super().pause_writing()
+        self._http.pause_writing()
         self._start_flush_timer()
 
     def resume_writing(self) -> None:
         """The client has taken most of it."""
-        super().resume_writing()
+        self._http.resume_writing()
         self._stop_flush_timer()
 
-    def send_400_response(self, msg: str) -> None:
-        """What arrived is not HTTP."""
-        if self._is_answering() and not self.cycle.more_body:
-            self._closing = True  # the request before it is a good one: its answer is the last
-            self.cycle.keep_alive = False
+    # --- from the application ---------------------------------------------------------------------
+
+    def request_begins(self) -> None:
+        """The application has a request."""
+        self._requests += 1
+        self._is_answering = self._has_head = True
+        self._is_read = self._is_unread = False
+        self._stop_timer()
+        self.connections.busy(self)
+
+    def authorize(self) -> None:
+        """The client showed its token, or none is required."""
+        self.connections.authorized(self)
+
+    def body_is_read(self) -> None:
+        """The body of the request is there."""
+        self._is_read = True
+
+    def leave_unread(self) -> None:
+        """The request is answered before its body was read: the client may still be sending."""
+        self._is_unread = True
+
+    def request_ends(self) -> None:
+        """The request is answered."""
+        self._is_answering = self._has_head = False
+        self._start_flush_timer()
+        if self._is_closing:
+            self.close(linger=True)
+            return
+        self.connections.idle(self)
+        if not self.connections.is_authorized(self) and not self._transport.is_closing():
+            self._start_timer(KEEP_ALIVE_UNAUTHORIZED, self._transport.close)
+            self._is_idle = True
+
+    # --- from uvicorn's protocol ------------------------------------------------------------------
+
+    def write(self, data: bytes) -> None:
+        """Send bytes of an answer; those of a small one are sent together."""
+        if data.endswith(NOT_PARSED):
+            # It may stand behind a good request, which the application gets in its next step.
+            self._is_closing = True
+            self._loop.call_soon(self._refuse_garbage)
+            return
+        if not self._pending:
+            self._loop.call_soon(self._flush)
+        self._pending.append(data)
+        if len(data) > SMALL:
+            self._flush()
+
+    def close(self, linger: bool | None = None) -> None:
+        """Close, once what is written is sent.
+
+        linger: whether the client may still be sending. Closing at once would then reset the
+            connection, and an answer that is on its way to the client would be lost.
+        """
+        if self._transport.is_closing() or (self._is_closing and linger is None):
+            return
+        self._flush()
+        self._start_flush_timer()
+        if not (self._is_unread if linger is None else linger):
+            self._transport.close()
+            return
+        self._is_closing = True
+        self._start_timer(LINGER, self._transport.abort)
+        try:
+            self._transport.write_eof()
+        except OSError:  # the client is gone already
+            self._transport.abort()
         else:
-            self.refuse(400, "this is not an HTTP request that the server understands")
+            self._transport.resume_reading()
+
+    def _flush(self) -> None:
+        pending, self._pending = self._pending, []
+        if pending and not self._transport.is_closing():
+            self._transport.writelines(pending)
+
+    # --- refusals ---------------------------------------------------------------------------------
 
     def refuse(self, code: int, why: str) -> None:
-        """Answer a request that has no complete head, and close."""
-        if self.transport.is_closing() or self._closing:
+        """Answer what is no complete request, and close."""
+        if self._transport.is_closing():
             return
         request = secrets.token_hex(8)
         headers = {"Connection": "close", "X-Request-ID": request}
         answer = problem(code, why, request, headers)
-        client = self.client[0] if self.client else None
-        self.count_refusal(code)
+        peer = self._transport.get_extra_info("peername")
+        self._count_refusal(code)
+        client = peer[0] if isinstance(peer, tuple) else None
         log("refused", logging.INFO, request=request, code=code, why=why, client=client)
         head = b"".join(b"%s: %s\r\n" % header for header in answer.raw_headers)
-        self.transport.write(STATUS_LINE[code] + head + b"\r\n" + bytes(answer.body))
-        self.close(unread=True)
+        self._pending.append(b"HTTP/1.1 %d \r\n%s\r\n%s" % (code, head, bytes(answer.body)))
+        self.close(linger=True)
 
-    def close(self, unread: bool) -> None:
-        """Close, once what is written is sent.
-
-        unread: whether the client may still be sending. Closing at once would then reset the
-            connection, and an answer that is on its way to the client would be lost.
-        """
-        if self.transport.is_closing():
-            return
-        self._start_flush_timer()
-        if not unread:
-            self.transport.close()
-            return
-        self._closing = True
-        self._stop_head_timer()
-        self._head_timer = self.loop.call_later(LINGER, self.transport.abort)
-        try:
-            self.transport.write_eof()
-        except OSError:  # the client is gone already
-            self.transport.abort()
-        else:
-            self.flow.resume_reading()
+    def _refuse_garbage(self) -> None:
+        # The answer to a good request before it is the last one.
+        if not (self._is_answering and self._is_read):
+            self.refuse(400, "this is not an HTTP request that the server understands")
 
     def evict(self) -> None:
         """Close at once, to make room for another connection."""
-        if self.cycle is None and not self._closing:
+        if not self._requests and not self._is_closing:
             self.refuse(503, "too many connections: try again")
-        self.transport.abort() if self._unsent() else self.transport.close()
+        unsent = self._transport.get_write_buffer_size()
+        self._transport.abort() if unsent else self._transport.close()
 
-    def _authorized(self) -> None:
-        self.timeout_keep_alive = KEEP_ALIVE
-        self.all_connections.authorized(self)
-
-    def _is_answering(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete
+    # --- timeouts ---------------------------------------------------------------------------------
 
     def _start_head_timer(self) -> None:
-        if self._head_timer is None and not self.transport.is_closing():
-            self._head_bytes = 0
-            seconds = LINGER if self.is_stopping else self.sending
-            self._head_timer = self.loop.call_later(seconds, self._head_timed_out, seconds)
+        if self._timer is None or self._is_idle:
+            seconds = LINGER if self.connections.is_stopping else self._sending
+            why = f"the request's head did not arrive within {seconds:g} s"
+            self._start_timer(seconds, lambda: self.refuse(408, why))
 
-    def _stop_head_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def _start_timer(self, seconds: float, act: Callable[[], None]) -> None:
+        self._stop_timer()
+        self._is_idle = False
+        self._timer = self._loop.call_later(seconds, act)
 
-    def _head_timed_out(self, seconds: float) -> None:
-        self._head_timer = None
-        if not self._is_answering():
-            self.refuse(408, f"the request's head did not arrive within {seconds:g} s")
-
-    def _unsent(self) -> int:
-        return self.transport.get_write_buffer_size()
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _start_flush_timer(self) -> None:
-        if self._flush_timer is None and self._unsent():
-            self._flush_timer = self.loop.call_later(self.sending, self._flush_timed_out)
+        if self._flush_timer is None and self._transport.get_write_buffer_size():
+            self._flush_timer = self._loop.call_later(self._sending, self._reset)
 
     def _stop_flush_timer(self) -> None:
         if self._flush_timer is not None:
             self._flush_timer.cancel()
             self._flush_timer = None
 
-    def _flush_timed_out(self) -> None:
+    def _reset(self) -> None:
+        """Close without sending the rest of an answer that the client does not take."""
         self._flush_timer = None
-        if self._unsent():
+        if self._transport.get_write_buffer_size():
             # Otherwise the system would keep what it has of the answer, and go on trying.
             with suppress(OSError):
                 self._set_option(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            self.transport.abort()
+            self._transport.abort()
 
     def _set_option(self, level: int, option: int, value: int | bytes) -> None:
-        self.transport.get_extra_info("socket").setsockopt(level, option, value)
+        self._transport.get_extra_info("socket").setsockopt(level, option, value)
 
 
-class _AnswerTransport(asyncio.Transport):
-    """What one answer is written to. Closing it reads what the client still sends first.
+class _ConnectionTransport(asyncio.Transport):
+    """The transport that uvicorn's protocol sees: what it writes and closes passes by."""
 
-    The head of an answer waits for the body, so that the client is woken once.
-    """
-
-    def __init__(self, connection: Connection, cycle: Any) -> None:
+    def __init__(self, connection: Connection, transport: asyncio.Transport) -> None:
         super().__init__()
-        self._connection, self._cycle = connection, cycle
-        self._head: bytes | None = None
-        self._has_body = cycle.scope["method"] != "HEAD"
+        self._connection, self._transport = connection, transport
 
     def write(self, data: Any) -> None:
-        if not self._cycle.response_started:  # it asks the client to continue
-            self._connection.transport.write(data)
-        elif self._head is None and self._has_body:
-            self._head = data
-        else:
-            self._connection.transport.write((self._head or b"") + data)
-            self._head = b""
-
-    def is_closing(self) -> bool:
-        return self._connection.transport.is_closing()
+        self._connection.write(bytes(data))
 
     def close(self) -> None:
-        connection = self._connection
-        if self._head:  # the application failed before it gave a body
-            self.write(b"")
-        connection.close(unread=self._cycle.more_body or bool(connection.pipeline))
+        self._connection.close()
 
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
 
-def connection_type(
-    sending: float, most: int, count_refusal: Callable[[int], None]
-) -> type[Connection]:
-    """Connections with this timeout, of which at most so many are open.
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._transport.get_extra_info(name, default)
 
-    count_refusal: is told the code of each answer that a connection gives itself
+    def pause_reading(self) -> None:
+        self._transport.pause_reading()
 
-    >>> connection_type(2.0, 100, print).sending
-    2.0
-    """
-    settings = {
-        "sending": sending,
-        "all_connections": Connections(most),
-        "count_refusal": staticmethod(count_refusal),
-    }
-    return type("Connection", (Connection,), settings)
+    def resume_reading(self) -> None:
+        self._transport.resume_reading()
 
 
 class Evictable(Protocol):
@@ -268,16 +308,11 @@ class Evictable(Protocol):
 class Connections:
     """The open connections of a server. If there are too many, unauthorized ones go first.
 
-    >>> class Caller:
-    ...     def evict(self):
-    ...         print("closed")
-    >>> connections = Connections(most=1)
-    >>> connections.opened(Caller())
-    >>> connections.opened(Caller())
-    closed
+    is_stopping: whether the server is: then the current request of a connection is its last one
     """
 
     def __init__(self, most: int) -> None:
+        self.is_stopping = False
         self._most = most
         self._open: set[Evictable] = set()
         # Both in the order in which they became what they are: the oldest goes first.
@@ -295,13 +330,17 @@ class Connections:
             self.closed(evicted)
             evicted.evict()
 
+    def is_authorized(self, connection: Evictable) -> bool:
+        """Return whether its client showed the token, or none is required."""
+        return connection not in self._unauthorized
+
     def authorized(self, connection: Evictable) -> None:
         """Its client showed the token, or none is required."""
         self._unauthorized.pop(connection, None)
 
     def idle(self, connection: Evictable) -> None:
         """It has its answer, and stays open."""
-        if connection not in self._unauthorized:
+        if connection not in self._unauthorized and connection in self._open:
             self._idle[connection] = None
 
     def busy(self, connection: Evictable) -> None:
@@ -324,11 +363,7 @@ def raise_descriptor_limit() -> None:
 
 
 def connections_possible(wanted: int, workers: int) -> int:
-    """As many connections as wanted, or as this process has descriptors for.
-
-    >>> connections_possible(20, workers=2)
-    20
-    """
+    """Return as many connections as wanted, or as this process has descriptors for."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY:
         return wanted

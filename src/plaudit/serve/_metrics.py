@@ -1,10 +1,13 @@
-"""Requests and rows in, counts out: what Prometheus reads, and the figures of the front page."""
+"""The log of the server as lines of JSON, its metrics for Prometheus, and its figures."""
 
+import json
+import logging
 import time
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from math import fsum, isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from prometheus_client import CollectorRegistry, Histogram, ProcessCollector, generate_latest
@@ -21,10 +24,45 @@ from prometheus_client.registry import Collector
 from plaudit.judge import shared_judge
 
 if TYPE_CHECKING:
-    from plaudit.recipes import ScoredBatch
-    from plaudit.serve._admission import Admission
+    from plaudit.recipes.row_score import ScoredBatch
     from plaudit.serve._protocol import RecipeInfo
-    from plaudit.serve._scorer import Scorer
+    from plaudit.serve._scorer import Admission, Scorer
+
+
+LOGGER = logging.getLogger("plaudit.serve")
+
+
+class JsonLines(logging.Formatter):
+    r"""A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line; a traceback is one of its values."""
+        time = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line = {"time": time, "level": record.levelname.lower(), "event": record.getMessage()}
+        line |= getattr(record, "facts", {})
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+def log(
+    event: str, level: int = logging.INFO, error: Exception | None = None, **facts: Any
+) -> None:
+    """Log an event with its facts."""
+    LOGGER.log(level, event, exc_info=error, extra={"facts": facts})
+
+
+def log_to_stderr(level: str) -> None:
+    """Write what plaudit and uvicorn log to standard error, from this level on, such as "info"."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(JsonLines())
+    for name in ("plaudit", "uvicorn"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(level.upper())
+    # It would log each start and stop in its own words; requests are logged by plaudit.
+    logging.getLogger("uvicorn.error").setLevel(max(logging.WARNING, logger.level))
+
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 60, 300)
 RECENT = 1_000  # requests whose latency the front page shows
@@ -52,18 +90,7 @@ class Figures(Struct):
 
 
 class Metrics:
-    """Counts requests and rows.
-
-    >>> from plaudit.serve._admission import Admission, Limits
-    >>> from plaudit.serve._scorer import Scorer
-    >>> from plaudit.recipes import load
-    >>> from plaudit.serve._protocol import info_of
-    >>> info = info_of(load("trl-math"), max_rows=100, max_body=1000, deadline=5.0)
-    >>> metrics = Metrics(Admission(Limits()), Scorer(), info)
-    >>> metrics.add_request("/v1/score", 200, 0.01, scoring=True)
-    >>> b'plaudit_requests_total{code="200",path="/v1/score"} 1.0' in metrics.text()
-    True
-    """
+    """Counts requests and rows."""
 
     def __init__(self, admission: "Admission", scorer: "Scorer", recipe: "RecipeInfo") -> None:
         self._admission, self._scorer, self._recipe = admission, scorer, recipe.name
@@ -121,11 +148,11 @@ class Metrics:
             self._component_seconds.labels(self._recipe, name).observe(taken)
 
     def text(self) -> bytes:
-        """What Prometheus reads."""
+        """Return what Prometheus reads."""
         return generate_latest(self._registry)
 
     def figures(self, ready: bool) -> Figures:
-        """What the front page shows."""
+        """Return what the front page shows."""
         recent, cache = sorted(self._recent), shared_judge().cache
         codes = self._codes
         return Figures(

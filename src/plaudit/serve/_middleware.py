@@ -1,4 +1,4 @@
-"""A request in, its answer out: an id, checks of host and token, a line in the log, metrics."""
+"""Around every request: an id, checks of host and token, a line in the log, metrics."""
 
 import logging
 import secrets
@@ -11,10 +11,9 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from plaudit.serve._admission import Admission, HeldMemory
-from plaudit.serve._log import log
-from plaudit.serve._metrics import Metrics
+from plaudit.serve._metrics import Metrics, log
 from plaudit.serve._protocol import Problem, to_json
+from plaudit.serve._scorer import Admission, HeldMemory
 
 PUBLIC = ("/", "/healthz", "/readyz")  # these tell nothing that needs a token
 LARGE = 64 << 10  # bytes of an answer that a client may not take at once
@@ -52,12 +51,18 @@ class Middleware:
         state = scope.setdefault("state", {})
         state["id"] = secrets.token_hex(8)
         state["held"] = held = HeldMemory(self._admission)
+        connection = state.get("connection", _NO_CONNECTION)
+        connection.request_begins()
         unread = _has_body(Headers(scope=scope))
+        if not unread:
+            connection.body_is_read()
 
         async def receive_noted() -> Message:
             nonlocal unread
             message = await receive()
             unread = unread and message.get("more_body", False)
+            if not unread:
+                connection.body_is_read()
             return message
 
         async def send_noted(message: Message) -> None:
@@ -68,6 +73,8 @@ class Middleware:
                 headers["X-Request-ID"] = state["id"]
                 headers["X-Content-Type-Options"] = "nosniff"
                 if unread:  # what follows on this connection is not a request
+                    connection.leave_unread()
+                if unread or connection.connections.is_stopping:
                     headers["Connection"] = "close"
             if len(message.get("body", b"")) > LARGE:
                 # The end is sent once the client has taken most of it: until then, it is held.
@@ -86,10 +93,11 @@ class Middleware:
             log("failed", logging.ERROR, error, request=state["id"])
         finally:
             held.release()
+            connection.request_ends()
             self._record(scope, code, time.perf_counter() - start)
 
     def _route(self, path: str) -> str:
-        """The path without the prefix, which a proxy may have removed already."""
+        """Return the path without the prefix, which a proxy may have removed already."""
         prefix = self._root_path
         is_below = bool(prefix) and (path == prefix or path.startswith(f"{prefix}/"))
         return (path[len(prefix) :] or "/") if is_below else path
@@ -100,7 +108,7 @@ class Middleware:
 
     def _is_allowed(self, scope: Scope) -> bool:
         if self._token is None or self._has_token(scope, self._token):
-            scope["state"].get("authorized", _nothing)()
+            scope["state"].get("connection", _NO_CONNECTION).authorize()
             return True
         return scope["path"] in PUBLIC
 
@@ -126,11 +134,7 @@ class Middleware:
 
 
 def problem(code: int, why: str, request: str, headers: dict[str, str] | None = None) -> Response:
-    """An answer that says what is wrong.
-
-    >>> problem(404, "there is nothing here", "5f0c").body
-    b'{"error":"there is nothing here","request":"5f0c"}'
-    """
+    """Return an answer that says what is wrong."""
     content = to_json(Problem(why, request))
     return Response(content, code, headers, media_type="application/json")
 
@@ -145,12 +149,7 @@ def _wrong_host(scope: Scope) -> Response:
 
 
 def host_in(scope: Scope) -> str:
-    """The name in the header Host of a request, without its port.
-
-    >>> hosts = (b"LOCALHOST:8950", b"[::1]:80", b"::1")
-    >>> [host_in({"type": "http", "headers": [(b"host", host)]}) for host in hosts]
-    ['localhost', '::1', '::1']
-    """
+    """Return the name in the header Host of a request, without its port."""
     host = Headers(scope=scope).get("host", "").strip().lower()
     if host.startswith("["):
         return host[1:].partition("]")[0]
@@ -170,8 +169,23 @@ def _has_body(headers: Headers) -> bool:
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
-def _nothing() -> None:
-    """What is called under a server other than plaudit's own, which counts no connections."""
+class _NoConnection:
+    """The connection under a server other than plaudit's own, which counts none."""
+
+    is_stopping = False
+
+    @property
+    def connections(self) -> "_NoConnection":
+        return self
+
+    def request_begins(self) -> None: ...
+    def authorize(self) -> None: ...
+    def body_is_read(self) -> None: ...
+    def leave_unread(self) -> None: ...
+    def request_ends(self) -> None: ...
+
+
+_NO_CONNECTION = _NoConnection()
 
 
 def _digest(token: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""A recipe in, the OpenAPI document of its server out."""
+"""The OpenAPI document of a server."""
 
 from importlib.metadata import version
 from typing import Any
@@ -57,14 +57,10 @@ MESSAGE = {
 
 
 def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
-    """The document of a server with this recipe.
+    """Return the document of a server with this recipe.
 
     guarded: whether it requires a token
     root_path: the prefix of all paths
-
-    >>> from plaudit.recipes import load
-    >>> list(openapi_of(load("trl-math"), guarded=False)["paths"])[:2]
-    ['/v1/score', '/v1/rewards']
     """
     refs, schemas = msgspec.json.schema_components(
         TYPES, ref_template="#/components/schemas/{name}"

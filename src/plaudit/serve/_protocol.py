@@ -1,30 +1,71 @@
-"""Scores in, JSON out: the server's own protocol, as types of requests and answers.
-
-    {"completions": ["So \\\\boxed{2/4}."], "columns": {"solution": ["1/2"]}}
-    {"rows": [{"total": 1.0, "status": "scored", "components": {"accuracy_reward":
-        {"value": 1.0, "status": "equal", "why": "…", "answer": "2/4", "gold": "1/2", …}}}]}
-
-The OpenAPI document is made of these types.
-"""
+"""The server's own protocol: the types of requests and answers, and the fingerprint of a recipe."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import fields
-from functools import lru_cache
+from functools import lru_cache, partial
+from hashlib import sha256
 from importlib.metadata import version
 from math import isfinite
 from operator import attrgetter
+from pathlib import Path
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from plaudit.columns import same_length
-from plaudit.declarations import HOOKS
-from plaudit.recipes import Recipe, ScoredBatch
-from plaudit.recording import toml_or_empty
-from plaudit.scores import STATUSES, Score
-from plaudit.serve._fingerprint import HEADER, fingerprint_of
+from plaudit.inputs.columns import same_length
+from plaudit.inputs.truncation import TRUNCATION
+from plaudit.recipes import Component, Recipe
+from plaudit.recipes.row_score import ScoredBatch
+from plaudit.runs.recording import toml_or_empty
+from plaudit.scores import Score
+from plaudit.scores.decorators import HOOKS
+from plaudit.scores.score import STATUSES
+
+HEADER = "X-Recipe-Fingerprint"
+
+
+def fingerprint_of(recipe: Recipe) -> str:
+    """Return the fingerprint of everything that decides the rewards.
+
+    That is each component with its weight, gate, columns and parameters, the source of a reward of
+    the user's own, and the versions of plaudit and math-verify.
+    """
+    parts = {
+        "components": [_described(component) for component in recipe.components],
+        "columns": recipe.columns,
+        "versions": [version("plaudit"), version("math-verify")],
+    }
+    text = json.dumps(parts, sort_keys=True, default=_stable)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _described(component: Component) -> dict[str, Any]:
+    names = ("name", "reference", "weight", "gate", "right", "golds", "columns", "params")
+    return {name: getattr(component, name) for name in names} | {"source": _source(component)}
+
+
+def _source(component: Component) -> str:
+    """Return a digest of the module of a user's own reward; "" if there is no file to read."""
+    if component.bound.is_own:
+        return ""
+    module = sys.modules.get(str(getattr(component.bound.function, "__module__", "")))
+    file = getattr(module, "__file__", None)
+    try:
+        return sha256(Path(file).read_bytes()).hexdigest() if file else ""
+    except OSError:
+        return ""
+
+
+def _stable(value: Any) -> Any:
+    """Return what JSON cannot represent: a function by its name, which has no address in it."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    name = getattr(value, "__qualname__", None)
+    return f"{value.__module__}.{name}" if name else repr(value)
+
 
 RESERVED_NAMES = ("completions", "self", *HOOKS)  # no column can have these names
 
@@ -81,7 +122,9 @@ class RewardsRequest(Struct, forbid_unknown_fields=True):
 REASONS = ("why", "answer", "gold", "method")
 ALWAYS = ("value", "status")
 UNLESS_DEFAULT = {
-    field.name: field.default for field in fields(Score) if field.name not in (*ALWAYS, *REASONS)
+    field.name: field.default
+    for field in fields(Score)
+    if field.name not in (*ALWAYS, *REASONS) and field.compare  # the same request, the same answer
 }
 _other_fields = attrgetter(*UNLESS_DEFAULT)
 ABOUT = {
@@ -90,6 +133,7 @@ ABOUT = {
     "ungated": "the value without the gate that held it back",
     "gold_in_part": "whether only a part of the gold was read",
     "problem": "what went wrong, where something did",
+    "turns": "the value of each turn of the assistant",
 }
 
 
@@ -183,13 +227,7 @@ class Problem(Struct):
 
 
 def check_columns(request: ScoreRequest | RewardsRequest) -> None:
-    """Raise if the columns of a batch are malformed: the message names the column.
-
-    >>> check_columns(ScoreRequest(["a", "b"], {"solution": ["1"]}))
-    Traceback (most recent call last):
-    ...
-    ValueError: solution has 1 entries, completions has 2: they must be equally long
-    """
+    """Raise if the columns of a batch are malformed: the message names the column."""
     for name in RESERVED_NAMES:
         if name in request.columns:
             raise ValueError(f'no column can be called "{name}"')
@@ -200,12 +238,7 @@ def check_columns(request: ScoreRequest | RewardsRequest) -> None:
 
 
 def rows_of(batch: ScoredBatch, reasons: bool) -> list[ScoredRow]:
-    """The rows of the answer.
-
-    >>> scored = ScoredBatch({"format": [Score(1.0, "As it should be.")]}, {"format": 1.0})
-    >>> to_json(rows_of(scored, reasons=False))
-    b'[{"total":1.0,"status":"scored","components":{"format":{"value":1.0,"status":"scored"}}}]'
-    """
+    """Return the rows of the answer."""
     names, totals = list(batch.components), map(json_number, batch.totals)
     scores = zip(*batch.components.values(), strict=True)
     return [
@@ -219,7 +252,7 @@ def rows_of(batch: ScoredBatch, reasons: bool) -> list[ScoredRow]:
 
 
 def _component(score: Score, reasons: bool) -> dict[str, Any]:
-    """The value, the status, the reasons, and whatever else differs from its default."""
+    """Return the value, the status, the reasons, and whatever else differs from its default."""
     found = _without_reasons(score.value, score.status, *_other_fields(score))
     return {**found, **{name: getattr(score, name) for name in REASONS}} if reasons else found
 
@@ -234,11 +267,7 @@ def _without_reasons(value: float | None, status: str, *others: Any) -> dict[str
 
 
 def json_number(value: float | None) -> Any:
-    """A number as JSON can represent it: an infinite one becomes text that `float` reads.
-
-    >>> json_number(0.5), json_number(float("-inf")), json_number(None)
-    (0.5, '-Infinity', None)
-    """
+    """Return a number as JSON can represent it: an infinite one becomes text that `float` reads."""
     if value is None or isfinite(value):
         return value
     return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
@@ -248,11 +277,7 @@ _encode: Callable[[Any], bytes] = msgspec.json.Encoder(enc_hook=lambda thing: _p
 
 
 def to_json(answer: Any) -> bytes:
-    r"""An answer as JSON.
-
-    >>> to_json({"answer": "half a pair: \ud800"})
-    b'{"answer": "half a pair: \\ud800"}'
-    """
+    r"""Return an answer as JSON."""
     try:
         return _encode(answer)
     except UnicodeEncodeError:  # JSON's escapes can represent it, UTF-8 cannot
@@ -265,12 +290,7 @@ def _plain(thing: Any) -> Any:
 
 
 def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> RecipeInfo:
-    """What clients need to know of a recipe.
-
-    >>> from plaudit.recipes import load
-    >>> info_of(load("trl-math"), 100, 1000, 5.0).needs
-    {'solution': 'solution'}
-    """
+    """Return what clients need to know of a recipe."""
     return RecipeInfo(
         name=recipe.name,
         components=[
@@ -289,43 +309,25 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
 
 
 def takes_any(recipe: Recipe) -> bool:
-    """Whether a reward reads whatever columns it is given.
-
-    >>> from plaudit.recipes import load
-    >>> takes_any(load("trl-math"))
-    False
-    """
-    return any(component.calling.takes_any for component in recipe.components)
+    """Return whether a reward reads whatever columns it is given."""
+    return any(component.bound.takes_any for component in recipe.components)
 
 
 def columns_taken(recipe: Recipe) -> list[str]:
-    """Each column that some reward would read, by its argument's name and by the table's.
-
-    >>> from plaudit.recipes import load
-    >>> "solution" in columns_taken(load("trl-math"))
-    True
-    """
+    """Return each column that some reward would read, by its argument's name and by the table's."""
     names: set[str] = set()
     for component in recipe.components:
         mapping: Mapping[str, str] = {**recipe.columns, **component.columns}
-        for argument in component.calling.takes:
+        for argument in component.bound.takes:
             names |= {argument, mapping.get(argument, argument)}
-    return sorted(names - set(RESERVED_NAMES))
+        names |= set(component.needs(recipe.columns).values())
+    return sorted({*names, *TRUNCATION} - set(RESERVED_NAMES))
 
 
 def component_of(recipe: Recipe, wanted: str) -> Callable[..., Awaitable[list[Score]]]:
-    """The coroutine function that gives the scores of one component.
-
-    >>> from plaudit.recipes import load
-    >>> component_of(load("trl-math"), "accuracy")
-    Traceback (most recent call last):
-    ...
-    ValueError: the recipe has no component "accuracy"; it has accuracy_reward
-    """
-    functions: Sequence[Any] = recipe.reward_funcs(asynchronous=True)
+    """Return the coroutine function that gives the scores of one component."""
     names = [component.name for component in recipe.components]
     if wanted not in names:
         has = ", ".join(names)
         raise ValueError(f'the recipe has no component "{wanted[:80]}"; it has {has}')
-    found: Callable[..., Awaitable[list[Score]]] = functions[names.index(wanted)].scores
-    return found
+    return partial(recipe.score_component_async, wanted)

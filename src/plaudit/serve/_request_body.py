@@ -1,4 +1,4 @@
-"""A request's body in, what it asks for out: only what the recipe reads is built.
+"""Read the body of a request: only what the recipe reads is built.
 
 The body is timed while it arrives, and its bytes are counted. Then the memory that its objects will
 take is counted, before they are built: the most that they could take where that is little of what
@@ -18,7 +18,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 
 from plaudit.recipes import Recipe
-from plaudit.serve._admission import HeldMemory, Limits
 from plaudit.serve._protocol import (
     RESERVED_NAMES,
     RewardsRequest,
@@ -27,6 +26,7 @@ from plaudit.serve._protocol import (
     columns_taken,
     takes_any,
 )
+from plaudit.serve._scorer import HeldMemory, Limits
 
 T = TypeVar("T")
 Asked = TypeVar("Asked", ScoreRequest, RewardsRequest)
@@ -39,7 +39,7 @@ WRONG = "the body is not what is expected"
 
 
 async def body_of(request: Request, limits: Limits) -> bytearray:
-    """The whole body; refuses one that is too large, too slow, or not JSON."""
+    """Return the whole body; refuses one that is too large, too slow, or not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HTTPException(415, f"the content type must be application/json, got {kind[:80]!r}")
@@ -100,16 +100,6 @@ class BodyReader:
 
     What Python's JSON writes and strict JSON forbids (NaN, half a surrogate pair) is accepted: a
     completion that holds it gets the same reward as without a server.
-
-    >>> from plaudit.recipes import load
-    >>> from plaudit.serve._admission import Admission
-    >>> reader, held = BodyReader(load("trl-math")), HeldMemory(Admission(Limits()))
-    >>> reader.score(b'{"completions": ["4"], "columns": {"solution": ["4"], "of": [1]}}', held)
-    ScoreRequest(completions=['4'], columns={'solution': ['4']}, reasons=True, logs=False)
-    >>> reader.score(b'{"completions": "4"}', held)
-    Traceback (most recent call last):
-    ...
-    ValueError: the body is not what is expected: `$.completions` must be a list, got str
     """
 
     def __init__(self, recipe: Recipe) -> None:
@@ -120,15 +110,15 @@ class BodyReader:
         self._outline = msgspec.defstruct("Columns", fields, rename=self._columns)
 
     def score(self, body: bytes | bytearray, held: HeldMemory) -> ScoreRequest:
-        """A batch for the whole recipe."""
+        """Return a batch for the whole recipe."""
         return self._asked(body, held, ScoreOutline, ScoreRequest)
 
     def rewards(self, body: bytes | bytearray, held: HeldMemory) -> RewardsRequest:
-        """A batch for one component."""
+        """Return a batch for one component."""
         return self._asked(body, held, RewardsOutline, RewardsRequest)
 
     def any_object(self, body: bytes | bytearray, held: HeldMemory) -> dict[str, Any]:
-        """A batch in the format of a trainer."""
+        """Return a batch in the format of a trainer."""
         found = _built(body, held)
         if not isinstance(found, dict):
             raise ValueError(f"{WRONG}: it must be an object, got {type(found).__name__}")
@@ -148,7 +138,7 @@ class BodyReader:
     def _at_once(
         self, body: bytes | bytearray, held: HeldMemory, whole: type[Asked]
     ) -> Asked | None:
-        """All of a body, if it is good, and there is room for the worst that it may take."""
+        """Return all of a body, if it is good, and there is room for the worst that it may take."""
         if not held.add_if_little(WORST * len(body)):
             return None
         try:
@@ -202,7 +192,7 @@ def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
 
 
 def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
-    """The objects of a part of a body, once they are counted."""
+    """Return the objects of a part of a body, once they are counted."""
     view = memoryview(text)
     if not held.add_if_little(WORST * len(view)):  # to look closer takes as long as to build
         held.add(memory_needed(view))
@@ -213,7 +203,7 @@ def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
 
 
 def _leniently(body: bytes | bytearray, kind: type[T], held: HeldMemory, error: Exception) -> T:
-    """A request that strict JSON forbids: all of it is built, and counted as such."""
+    """Return a request that strict JSON forbids: all of it is built, and counted as such."""
     held.add(memory_needed(body))
     try:
         return msgspec.convert(_loaded(body, held, error), kind)
@@ -222,7 +212,7 @@ def _leniently(body: bytes | bytearray, kind: type[T], held: HeldMemory, error: 
 
 
 def _loaded(text: bytes | bytearray, held: HeldMemory, error: Exception) -> Any:
-    """What Python's own JSON makes of a text, for which it decodes all of it first."""
+    """Return what Python's own JSON makes of a text, for which it decodes all of it first."""
     held.add(len(text) * (1 if text.isascii() else 5))
     try:
         return json.loads(text)
@@ -250,9 +240,6 @@ def memory_needed(text: bytes | bytearray | memoryview) -> int:
     """Bytes that the objects of a JSON text take in memory, rather too many than too few.
 
     A list in JSON is two bytes, and 56 in memory: 60 MB of brackets are more than a gigabyte.
-
-    >>> memory_needed(b'["4", "5"]'), memory_needed(b"[%s]" % b", ".join([b"[]"] * 1_000))
-    (320, 168072)
     """
     view = memoryview(text)
     if len(view) < SMALL:
@@ -277,7 +264,7 @@ def memory_needed(text: bytes | bytearray | memoryview) -> int:
 
 
 def _pieces(view: memoryview) -> Iterator[tuple[bytes, int]]:
-    """The pieces of a text without escaped quotes, and the bytes of a character in each."""
+    """Return the pieces of a text without escaped quotes, and the bytes of a character in each."""
     start = 0
     while start < len(view):
         end = start + PIECE

@@ -1,10 +1,11 @@
-"""A recipe in, a running server out: uvicorn, set up for it, in this thread or in another."""
+"""A running server: uvicorn, set up for a recipe, in this thread or in another."""
 
 import socket
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from os import PathLike
 from typing import Any
 
@@ -12,10 +13,15 @@ import uvicorn
 
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
-from plaudit.serve._admission import Limits
 from plaudit.serve._application import application
-from plaudit.serve._connection import KEEP_ALIVE, connection_type, connections_possible
+from plaudit.serve._connection import (
+    KEEP_ALIVE,
+    Connection,
+    Connections,
+    connections_possible,
+)
 from plaudit.serve._middleware import Middleware
+from plaudit.serve._scorer import Limits
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")  # the names of a loopback address
 GRACE = 5.0  # seconds beyond a request's own deadline that a server waits when it stops
@@ -61,6 +67,10 @@ def serving(
 class Server(uvicorn.Server):
     """uvicorn, which accepts few connections at once though many may wait, and ends them all."""
 
+    def __init__(self, config: uvicorn.Config, connections: Connections) -> None:
+        super().__init__(config)
+        self._connections = connections
+
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen. asyncio accepts as many at once as its backlog is, before it looks at any."""
         await super().startup(sockets)
@@ -69,15 +79,16 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop. uvicorn tells the connections that it knows of; asyncio may have accepted more."""
-        self.config.http_protocol_class.is_stopping = True  # type: ignore[attr-defined]
+        self._connections.is_stopping = True
         await super().shutdown(sockets)
 
 
 def server_of(app: Middleware, limits: Limits) -> Server:
     """uvicorn, set up for an application: it finishes the requests it has before it stops."""
     most = connections_possible(limits.connections, shared_judge().settings.workers)
+    connections = Connections(most)
     settings: dict[str, Any] = {
-        "http": connection_type(limits.sending, most, app.metrics.add_refusal),
+        "http": partial(Connection, connections, limits.sending, app.metrics.add_refusal),
         "ws": "none",
         "loop": "asyncio",  # the same whatever is installed; another is no faster for batches
         "lifespan": "on",
@@ -89,11 +100,11 @@ def server_of(app: Middleware, limits: Limits) -> Server:
         "timeout_keep_alive": KEEP_ALIVE,
         "timeout_graceful_shutdown": int(limits.sending + limits.deadline + GRACE),
     }
-    return Server(uvicorn.Config(app, **settings))
+    return Server(uvicorn.Config(app, **settings), connections)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens on an address; 0 is any free port.
+    """Return a socket that listens on an address; 0 is any free port.
 
     >>> with listen("127.0.0.1", 0) as listener:
     ...     listener.getsockname()[1] > 0

@@ -1,9 +1,9 @@
-"""A request in, its answer out: reading, admission, scoring, and the client that may go away."""
+"""Answer a request: reading, admission, scoring, and the client that may go away."""
 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from os import PathLike
 from typing import Any, TypeVar
 
@@ -13,16 +13,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive
 
-from plaudit.completions import texts_of
-from plaudit.images import only_below
+from plaudit.inputs.completions import texts_of
+from plaudit.inputs.images import only_below
 from plaudit.judge import judge_async, shared_judge, warm_up_pairs
-from plaudit.recipes import Recipe, RowScore, ScoredBatch, component_seconds
-from plaudit.recording import recorded
-from plaudit.scores import log_means, log_statuses, without_reasons
-from plaudit.serve._admission import Admission, HeldMemory, Limits
-from plaudit.serve._fingerprint import HEADER as FINGERPRINT
-from plaudit.serve._log import log
-from plaudit.serve._metrics import Metrics
+from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes.component import component_seconds
+from plaudit.recipes.row_score import ScoredBatch
+from plaudit.runs.recording import recorded
+from plaudit.scores.score import log_means, log_statuses
+from plaudit.serve._metrics import Metrics, log
+from plaudit.serve._protocol import HEADER as FINGERPRINT
 from plaudit.serve._protocol import (
     Logged,
     RewardsRequest,
@@ -36,7 +36,7 @@ from plaudit.serve._protocol import (
     to_json,
 )
 from plaudit.serve._request_body import CLIENT_GONE, BodyReader, body_of
-from plaudit.serve._scorer import Scorer
+from plaudit.serve._scorer import Admission, HeldMemory, Limits, Scorer
 from plaudit.trainers import Batch
 
 T = TypeVar("T")
@@ -50,14 +50,7 @@ RETRY_AFTER = 1.0  # seconds after which a judge that cannot start is asked to s
 
 
 class Service:
-    """One recipe, and everything that a server keeps for it.
-
-    >>> from plaudit.recipes import load
-    >>> service = Service(load("trl-math"), Limits())
-    >>> service.ready
-    False
-    >>> service.close()
-    """
+    """One recipe, and everything that a server keeps for it."""
 
     def __init__(
         self, recipe: Recipe, limits: Limits, images: str | PathLike[str] | None = None
@@ -73,10 +66,6 @@ class Service:
         self.reader = BodyReader(recipe)
         self.scorer = Scorer()
         self.metrics = Metrics(self.admission, self.scorer, self._info)
-        callings = [component.calling for component in recipe.components]
-        self._is_light = all(calling.declaration.is_light for calling in callings)
-        # A reward of the user's, or a grader, may read the reasons of one of ours.
-        self._may_drop_reasons = self._is_light and all(calling.is_own for calling in callings)
         self._trouble: str | None = "the judge's workers are starting"
 
     @property
@@ -110,11 +99,11 @@ class Service:
         self.scorer.close()
 
     async def info(self, request: Request) -> Response:
-        """What the recipe is."""
+        """Return what the recipe is."""
         return json_response(self._info)
 
     async def figures(self, request: Request) -> Response:
-        """How the server is doing."""
+        """Return how the server is doing."""
         return json_response(self.metrics.figures(self.ready))
 
     async def score(self, request: Request) -> Response:
@@ -133,8 +122,7 @@ class Service:
         """Score a batch as a reward function: by the recipe's total, or by one component."""
         asked = await self._read(request, self.reader.rewards)
         logged = Logged([], [])
-        reasons = asked.reasons or asked.logs or not self._may_drop_reasons
-        batch = await self._scored(request, _batch_of(asked, logged), reasons, asked.component)
+        batch = await self._scored(request, _batch_of(asked, logged), asked.component)
         if asked.logs:
             self._log(batch, asked, logged)
 
@@ -164,13 +152,14 @@ class Service:
         body = await self._read(request, self.reader.any_object)
         try:
             batch = batch_of(body)
-            rows = (await self._scored(request, batch, recipe=self._recorded)).rows
+            scored = await self._scored(request, batch, recipe=self._recorded)
+            rows = batch.with_neutral(self.recipe, scored.rows)
             return await self._batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
             raise HTTPException(422, error_message(error)) from None
 
     async def _read(self, request: Request, read: Callable[[bytearray, HeldMemory], T]) -> T:
-        """What a request asks for; a large one is read in a thread."""
+        """Return what a request asks for; a large one is read in a thread."""
         body = await body_of(request, self.limits)
         request.state.is_large = is_large = len(body) > FEW_BYTES
         try:
@@ -182,11 +171,10 @@ class Service:
         self,
         request: Request,
         batch: Batch,
-        reasons: bool = True,
         component: str | None = None,
         recipe: Recipe | None = None,
     ) -> ScoredBatch:
-        """What the batch gets from the recipe, or from one of its components."""
+        """Return what the batch gets from the recipe, or from one of its components."""
         recipe = recipe or self.recipe
         try:
             scores_of = None if component is None else component_of(recipe, component)
@@ -197,7 +185,7 @@ class Service:
 
         async def scoring() -> ScoredBatch:
             nonlocal seconds
-            with nullcontext() if reasons else without_reasons(), component_seconds() as seconds:
+            with component_seconds() as seconds:
                 if component is None or scores_of is None:
                     return await recipe.score_batch_async(batch.completions, **batch.columns)
                 scores = await scores_of(batch.completions, **batch.columns)
@@ -218,7 +206,7 @@ class Service:
     async def _admit_and_run(
         self, request: Request, completions: list[Any], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """The result of the work, if its rows are admitted and the client waits for it."""
+        """Return the result of the work, if its rows are admitted and the client waits for it."""
         request.state.rows = rows = len(completions)
 
         async def confined() -> T:
@@ -226,11 +214,7 @@ class Service:
                 return await work()
 
         with self.admission.admitted(rows):
-            scoring = (
-                confined()
-                if self._is_quick(request)
-                else self.scorer.run(rows, confined, request.state.held)
-            )
+            scoring = self.scorer.run(rows, confined, request.state.held)
             try:
                 return await run_while_connected(request.receive, scoring, self.limits.deadline)
             except HTTPException:
@@ -245,20 +229,9 @@ class Service:
                 why = f"a reward failed with {type(error).__name__} {where}".rstrip()
                 raise HTTPException(500, f"{why}: the server's log has the reason") from None
 
-    def _is_quick(self, request: Request) -> bool:
-        """Whether the server's own loop scores a batch: another thread costs half a millisecond."""
-        is_small = request.state.rows <= FEW_ROWS and not request.state.is_large
-        return is_small and self._is_light and self.admission.requests == 1
-
 
 def malformed(completions: list[Any]) -> str:
-    """What is wrong with a batch's completions, if anything: rewards need not say it.
-
-    >>> malformed(["4", 4])
-    'completion 1 must be text or a list of messages, got int: 4'
-    >>> malformed(["4"])
-    ''
-    """
+    """Return what is wrong with a batch's completions, if anything: rewards need not say it."""
     try:
         texts_of(completions)
     except TypeError as error:
@@ -267,15 +240,7 @@ def malformed(completions: list[Any]) -> str:
 
 
 async def run_while_connected(receive: Receive, work: Awaitable[T], seconds: float) -> T:
-    """The result of the work; it is cancelled when the client disconnects, or the time is over.
-
-    >>> async def receive():
-    ...     return {"type": "http.disconnect"}
-    >>> asyncio.run(run_while_connected(receive, asyncio.sleep(60), seconds=60))
-    Traceback (most recent call last):
-    ...
-    starlette.exceptions.HTTPException: 499: the client went away
-    """
+    """The result of the work; it is cancelled when the client disconnects, or the time is over."""
     try:
         async with asyncio.timeout(seconds) as limit:
             with _cancelled_without_client(receive):
@@ -322,22 +287,12 @@ async def _disconnected(receive: Receive) -> None:
 
 
 def json_response(content: Any) -> Response:
-    """A response of JSON.
-
-    >>> json_response({"ok": True}).body
-    b'{"ok":true}'
-    """
+    """Return a response of JSON."""
     return Response(to_json(content), media_type="application/json")
 
 
 def error_message(error: Exception) -> str:
-    """What is wrong, and in which component.
-
-    >>> error = ValueError("solution has 1 entries, completions has 2")
-    >>> error.add_note("in accuracy (trl.accuracy_reward)")
-    >>> error_message(error)
-    'solution has 1 entries, completions has 2, in accuracy (trl.accuracy_reward)'
-    """
+    """Return what is wrong, and in which component."""
     return ", ".join([str(error)[:LONGEST], *getattr(error, "__notes__", ())])
 
 

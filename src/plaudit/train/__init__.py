@@ -1,4 +1,4 @@
-"""A TOML file in; a model out, which unmodified TRL trained with a recipe.
+"""Train a model with unmodified TRL and a recipe, from a TOML file.
 
     model = "Qwen/Qwen2.5-0.5B-Instruct"
     data = "train.jsonl"
@@ -13,8 +13,7 @@
 `output/record`, and continues from its last checkpoint when it is called again.
 """
 
-from plaudit.train._command import add_arguments, run
-from plaudit.train._run_file import Run, read_run
+from plaudit.train._run import read_run
 from plaudit.train._training import train
 
-__all__ = ["Run", "add_arguments", "read_run", "run", "train"]
+__all__ = ["read_run", "train"]

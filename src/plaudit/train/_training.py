@@ -1,18 +1,80 @@
-"""A run in; the trained model out, in the run's folder."""
+"""Train the model of a run, and print a line for each step."""
 
 import sys
+import time
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import plaudit
 from plaudit.recipes import Recipe, load
-from plaudit.train._arguments import lora_arguments, trainer_arguments
-from plaudit.train._checkpoints import prepare, steps_if_trained
-from plaudit.train._data import dataset_of, not_loaded
-from plaudit.train._progress import Progress
-from plaudit.train._run_file import Run
+from plaudit.train._run import (
+    Run,
+    dataset_of,
+    lora_arguments,
+    not_loaded,
+    prepare,
+    steps_if_trained,
+    trainer_arguments,
+)
 from plaudit.trainers.trl import LONG_ANSWER, dual
+
+
+def line_of(
+    logs: Mapping[str, Any],
+    components: Sequence[str],
+    step: int,
+    steps: int,
+    seconds: float | None = None,
+) -> str:
+    """One line: the step, the mean total, each component's mean, the length, and what is left.
+
+    logs: what TRL logs of a step, or of an evaluation, whose names begin with `eval_`
+    seconds: how long the last step took; None for an evaluation
+    """
+    kind, prefix = ("eval", "eval_") if seconds is None else ("step", "")
+    parts = [f"{kind} {step}/{steps}", f"total {logs[prefix + 'reward']:.3f}"]
+    means = {name: logs.get(f"{prefix}rewards/{name}/mean") for name in components}
+    parts += [f"{name} {mean:.3f}" for name, mean in means.items() if mean is not None]
+    if (length := logs.get(f"{prefix}completions/mean_length")) is not None:
+        parts.append(f"length {length:.1f}")
+    if seconds is not None:
+        parts.append(f"{seconds:.1f} s a step, {_duration(seconds * (steps - step))} left")
+    return "  ".join(parts)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+class Progress:
+    """Prints a line for each step that a trainer logs."""
+
+    def __init__(self, components: Sequence[str], out: TextIO | None = None) -> None:
+        self.components = list(components)
+        self._out = out or sys.stdout
+        self._last = (0, time.perf_counter())
+
+    def log(self, logs: Mapping[str, Any], step: int, steps: int) -> None:
+        """Print the line of a step or an evaluation; other logs have no reward."""
+        if "eval_reward" in logs:
+            print(line_of(logs, self.components, step, steps), file=self._out, flush=True)
+            self._last = (step, time.perf_counter())
+        if "reward" not in logs:
+            return
+        now = time.perf_counter()
+        before, then = self._last
+        seconds = (now - then) / max(step - before, 1)
+        self._last = (step, now)
+        print(line_of(logs, self.components, step, steps, seconds), file=self._out, flush=True)
+
+    def start(self, step: int) -> None:
+        """Count the time from here on."""
+        self._last = (step, time.perf_counter())
+
 
 _CLASSES = {"grpo": ("GRPOConfig", "GRPOTrainer"), "rloo": ("RLOOConfig", "RLOOTrainer")}
 _GIVEN_BY_TRL = ("completions", "completion_ids", "prompts")
@@ -83,7 +145,7 @@ def train(run: Run, overwrite: bool = False) -> Path:
 
 
 def _for_columns(recipe: Recipe, data: str, dataset: Any, is_dual: bool) -> Recipe:
-    """The recipe for the columns of a dataset; raises ValueError if one is missing."""
+    """Return the recipe for the columns of a dataset; raises ValueError if one is missing."""
     names = [*dataset.column_names, *_GIVEN_BY_TRL, *([LONG_ANSWER] if is_dual else [])]
     recipe, guessed = recipe.with_guessed_columns(names)
     for argument, column in guessed.items():

@@ -1,4 +1,4 @@
-"""What a trainer passes to a reward in; the rewards of a recipe out, in the trainer's own format.
+"""Adapters: the rewards of a recipe in each trainer's own format.
 
 There is one small module for each trainer:
 
@@ -12,8 +12,8 @@ If a trainer has a protocol for remote rewards, its module has `batch_of(body)`,
 for the recipe out of a request, and `reply_of(scores, body)`, which makes the reply.
 """
 
-from plaudit.golds import gold_of
-from plaudit.trainers._chosen import chosen
-from plaudit.trainers._rows import Batch, response_of
+from plaudit.inputs.golds import gold_of
+from plaudit.trainers._rows import Batch as Batch
+from plaudit.trainers._rows import chosen, response_of
 
-__all__ = ["Batch", "chosen", "gold_of", "response_of"]
+__all__ = ["chosen", "gold_of", "response_of"]

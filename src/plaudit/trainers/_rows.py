@@ -1,45 +1,224 @@
-"""Responses, golds and fields as trainers pass them in; the columns of a batch out.
+"""The rows and the recipe of a trainer: responses, golds and fields as trainers pass them."""
 
-A response may end with special tokens, may begin with its prompt, or both:
-
-    "<|im_start|>user\\nWhat is 2 + 2?<|im_end|>\\n<|im_start|>assistant\\n4<|im_end|>\\n"  -> "4"
-
-Golds are read by `plaudit.golds.gold_of`, for the trainers as for the rewards.
-"""
-
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import contextlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import islice
+from os import PathLike
 from typing import Any
 
-from plaudit.column_names import GOLD
-from plaudit.columns import kind_of
-from plaudit.declarations import HOOKS
-from plaudit.golds import Gold, gold_of
-from plaudit.recipes import Recipe, RowScore
-from plaudit.scores import TOLD
+from plaudit.inputs.column_names import GOLD, GROUP, PROMPT
+from plaudit.inputs.columns import kind_of
+from plaudit.inputs.golds import Gold, gold_of
+from plaudit.judge import warm_up
+from plaudit.recipes import Recipe, RowScore, load, presets
+from plaudit.runs.recording import recorded
+from plaudit.scores.decorators import HOOKS
+from plaudit.scores.score import FAILED_STATUSES, NOT_APPLICABLE, REPORTED_STATUSES, TRUNCATED
+
+
+def text_in(body: object, name: str) -> str:
+    """Return the text that a body holds under a name."""
+    value = entry_in(body, name)
+    if not isinstance(value, str):
+        raise TypeError(f'"{name}" must be text, got {_kind(value)}')
+    return value
+
+
+def texts_in(body: object, name: str) -> list[str]:
+    """Return the list of texts that a body holds under a name."""
+    value = list_in(body, name)
+    for place, entry in enumerate(value):
+        if not isinstance(entry, str):
+            raise TypeError(f'"{name}" must be a list of texts, entry {place} is {_kind(entry)}')
+    return value
+
+
+def list_in(body: object, name: str, rows: int | None = None) -> list[Any]:
+    """Return the list that a body holds under a name; as long as `rows`, where that is given."""
+    value = entry_in(body, name)
+    if not isinstance(value, list):
+        raise TypeError(f'"{name}" must be a list, got {_kind(value)}')
+    if rows is not None and len(value) != rows:
+        raise ValueError(f'"{name}" has {len(value)} entries for {rows} responses')
+    return value
+
+
+def table_in(body: object, name: str) -> Mapping[str, Any]:
+    """Return the object that a body holds under a name."""
+    value = entry_in(body, name)
+    if not isinstance(value, Mapping):
+        raise TypeError(f'"{name}" must be an object, got {_kind(value)}')
+    return value
+
+
+def entry_in(body: object, name: str) -> Any:
+    """Return what a body holds under a name."""
+    if not isinstance(body, Mapping):
+        raise TypeError(f"the body must be a JSON object, got {_kind(body)}")
+    if name not in body:
+        has = ", ".join(f'"{key}"'[:40] for key in list(body)[:8]) or "nothing"
+        raise ValueError(f'the body has no "{name}"; it has {has}')
+    return body[name]
+
+
+def _kind(value: object) -> str:
+    """Return what JSON calls a value."""
+    kinds = {str: "text", bool: "a boolean", int: "a number", float: "a number", list: "a list"}
+    if value is None:
+        return "null"
+    return "an object" if isinstance(value, Mapping) else kinds.get(type(value), repr(type(value)))
+
+
+VARIABLE, COLUMNS = "PLAUDIT_RECIPE", "PLAUDIT_COLUMNS"
+AnyRecipe = Recipe | str | PathLike[str] | None
+
+
+def chosen(recipe: AnyRecipe = None) -> Recipe:
+    """The recipe that is given, or the one that the environment variable PLAUDIT_RECIPE names.
+
+    Raises ValueError if there is neither: a default would be a training run with wrong rewards.
+    The first call in a process starts the judge's workers in the background. What the recipe scores
+    is recorded if PLAUDIT_RECORD names a folder.
+
+    recipe: a Recipe, the name of a preset such as "trl-math", or the path of a TOML file, which a
+        process reads only once; default: the recipe that PLAUDIT_RECIPE names. For a name or a
+        path, PLAUDIT_COLUMNS says which columns its rewards read, such as "solution=answer", with
+        commas between several
+
+    >>> chosen("trl-math").name
+    'trl-math'
+    >>> os.environ["PLAUDIT_RECIPE"] = "trl-reasoning"
+    >>> chosen().name
+    'trl-reasoning'
+    >>> del os.environ["PLAUDIT_RECIPE"]
+    """
+    if isinstance(recipe, Recipe):
+        _warm_up_once(os.getpid())
+        return recorded(recipe)
+    name = recipe or os.environ.get(VARIABLE)
+    if not name:
+        raise ValueError(
+            "no recipe is chosen: pass recipe=… where the trainer takes arguments for a reward, "
+            f"or set the environment variable {VARIABLE} wherever rewards are computed; "
+            f"to a TOML file, or to one of {', '.join(presets())}"
+        )
+    loaded = _loaded(os.fspath(name), os.environ.get(COLUMNS, ""))
+    _warm_up_once(os.getpid())
+    return recorded(loaded)
+
+
+def warm_up_if_chosen() -> None:
+    """Start the judge's workers in the background, if PLAUDIT_RECIPE names a recipe.
+
+    Adapters call it when they are imported, long before the first step. It never raises: the first
+    call of a reward says what is wrong.
+    """
+    if os.environ.get(VARIABLE):
+        _warm_up_once(os.getpid())
+
+
+@cache  # a process that was forked has workers of its own
+def _warm_up_once(process: int) -> None:
+    with contextlib.suppress(Exception):  # such as settings in the environment that are no numbers
+        warm_up()
+
+
+@cache
+def _loaded(name: str, columns: str) -> Recipe:
+    pairs = [pair.strip().partition("=") for pair in columns.split(",") if pair.strip()]
+    if not all(argument and column for argument, _, column in pairs):
+        raise ValueError(f"{COLUMNS} must be like solution=answer,problem=question, got {columns}")
+    return load(name, columns={argument: column for argument, _, column in pairs})
 
 
 @dataclass(frozen=True)
 class Batch:
-    """What a recipe scores: what the model wrote in each row, and the columns beside it.
-
-    >>> from plaudit.recipes import load
-    >>> batch = Batch([r"\\boxed{4}", r"\\boxed{5}"], {"solution": ["4", "4"]})
-    >>> [row.total for row in batch.scores(load("trl-math"))]
-    [1.0, 0.0]
-    """
+    """What a recipe scores: what the model wrote in each row, and the columns beside it."""
 
     completions: list[Any]
     columns: dict[str, list[Any]] = field(default_factory=dict)
 
     def scores(self, recipe: Recipe) -> list[RowScore]:
-        """What each row got from a recipe."""
-        return recipe(self.completions, **self.columns)
+        """Return what each row got from a recipe."""
+        return self.with_neutral(recipe, recipe(self.completions, **self.columns))
 
     async def scores_async(self, recipe: Recipe) -> list[RowScore]:
-        """The same, for an event loop."""
-        return await recipe.score_async(self.completions, **self.columns)
+        """Return the same, for an event loop."""
+        rows = await recipe.score_async(self.completions, **self.columns)
+        return self.with_neutral(recipe, rows)
+
+    def with_neutral(self, recipe: Recipe, rows: list[RowScore]) -> list[RowScore]:
+        """Return the rows, those without a total with the value that moves no other row's."""
+        skipped = any(row.total is None for row in rows)
+        if not skipped and len(rows) > FEW:
+            return rows  # its groups are whole: nothing of them is needed later
+        keys = group_keys(self.columns, len(rows))
+        means = _means.setdefault(recipe.name, GroupMeans())
+        means.add(rows, keys)
+        if not skipped:
+            return rows
+        batch = GroupMeans()
+        batch.add(rows, keys)
+        if isinstance(recipe.neutral, str):
+            # The rows of its group in this batch, else in earlier ones, else those of all groups.
+            values = [batch.of(key) or means.of(key) or means.of(None) for key in keys]
+        else:
+            values = [{recipe.components[0].name: recipe.neutral}] * len(rows)
+        # A gold that cannot be read is that of the whole group: no row of it moves another.
+        failed = [row.total is None and row.status in (*FAILED_STATUSES, TRUNCATED) for row in rows]
+        return [
+            replace(row, neutral=value) if has_failed else row
+            for row, value, has_failed in zip(rows, values, failed, strict=True)
+        ]
+
+
+FEW = 64  # rows: trainers that score a group row by row, or in parts
+KEPT = 4096  # groups whose means are remembered
+
+
+class GroupMeans:
+    """The mean of each component in each group, by what was scored so far in this process."""
+
+    def __init__(self) -> None:
+        self._sums: OrderedDict[Hashable, dict[str, tuple[float, int]]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def add(self, rows: Sequence[RowScore], keys: Sequence[Hashable]) -> None:
+        """Add the rows that have a total."""
+        with self._lock:
+            for row, key in zip(rows, keys, strict=True):
+                for one in (key, None) if row.total is not None else ():
+                    sums = self._sums.setdefault(one, {})
+                    self._sums.move_to_end(one)
+                    for name, score in row.components.items():
+                        total, count = sums.get(name, (0.0, 0))
+                        if score.value is not None:
+                            sums[name] = total + score.value, count + 1
+            while len(self._sums) > KEPT:
+                self._sums.popitem(last=False)
+
+    def of(self, key: Hashable) -> dict[str, float]:
+        """Return the means of a group, by component; of all groups if the key is None."""
+        with self._lock:
+            sums = self._sums.get(key, {})
+            return {name: total / count for name, (total, count) in sums.items() if count}
+
+
+_means: dict[str, GroupMeans] = {}
+
+
+def group_keys(columns: Mapping[str, Any], count: int) -> list[Hashable]:
+    """Return what tells the group of each row: the trainer's id, else the prompt, else the gold."""
+    for name in (*GROUP, *PROMPT, "index", "solution"):
+        column = columns.get(name)
+        if isinstance(column, list) and len(column) == count and column.count(None) < count:
+            return [hash(repr(entry)) for entry in column]
+    return [0] * count
 
 
 # Special tokens at the end of a response: those that end a turn or a text, and padding.
@@ -99,7 +278,7 @@ def response_of(text: str, prompt: object = None, row: int = 0) -> str:
 
 
 def _tokens_start(text: str, start: int) -> int:
-    """Where the special tokens at the end of the text begin."""
+    """Return where the special tokens at the end of the text begin."""
     end = len(text)
     while True:
         last = end
@@ -144,11 +323,7 @@ def _overlap(ending: str, beginning: str) -> int:
 
 
 def responses_of(texts: Sequence[Any], prompts: Sequence[object] | None = None) -> list[str]:
-    """What the model wrote in each row: see `response_of`.
-
-    >>> responses_of(["4</s>", "5"])
-    ['4', '5']
-    """
+    """Return what the model wrote in each row: see `response_of`."""
     before = [None] * len(texts) if prompts is None else prompts
     pairs = zip(texts, before, strict=True)
     return [response_of(text, prompt, row) for row, (text, prompt) in enumerate(pairs)]
@@ -159,9 +334,6 @@ def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
 
     Rows that are not dicts have no fields. Names that a recipe gives another meaning, such as
     `completions`, are left out.
-
-    >>> columns_of([{"problem": "2 + 2"}, {"level": 3}, None])
-    {'problem': ['2 + 2', None, None], 'level': [None, 3, None]}
     """
     tables = [row if isinstance(row, Mapping) else {} for row in rows]
     names = dict.fromkeys(name for table in tables for name in table if isinstance(name, str))
@@ -170,20 +342,12 @@ def columns_of(rows: Iterable[object]) -> dict[str, list[Any]]:
 
 
 def golds_of(labels: Sequence[Any]) -> list[Gold]:
-    """The gold of each label.
-
-    >>> golds_of(["4", {"ground_truth": 4}, None])
-    ['4', 4, None]
-    """
+    """Return the gold of each label."""
     return [gold_of(label, row) for row, label in enumerate(labels)]
 
 
 def gold_in(fields: Mapping[str, Any], row: int = 0) -> Gold:
-    """The gold among the fields of a dataset's row: that of the first synonym that it has.
-
-    >>> gold_in({"question": "2 + 2?", "answer": "4"}), gold_in({"question": "2 + 2?"})
-    ('4', None)
-    """
+    """The gold among the fields of a dataset's row: that of the first synonym that it has."""
     return gold_of(next((fields[name] for name in GOLD if fields.get(name) is not None), None), row)
 
 
@@ -191,18 +355,13 @@ def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
     """The metrics of a row: each component's value, how many skipped the row, and its status.
 
     Most trainers take only numbers. So a component that skipped the row is 0.0, which is what it
-    adds to the total; and the status is five numbers, of which one is 1.0, or none if the row was
-    scored. Raises ValueError for a component that has the name of another metric.
+    adds to the total; and the status is six numbers, of which one is 1.0, or none if the row was
+    scored. A component that does not apply to the row is not counted as one that skipped it.
+    Raises ValueError for a component that has the name of another metric.
 
     taken: names that the trainer gives a meaning of its own, which no component may have
-
-    >>> from plaudit.recipes import load
-    >>> metrics_of(load("trl-reasoning")(["<think>…</think> 4"], solution=[None])[0])
-    {'reasoning_accuracy_reward': 0.0, 'think_format_reward': 1.0, 'skipped': 1.0, \
-'status_error': 0.0, 'status_timeout': 0.0, 'status_limit': 0.0, 'status_bad_gold': 1.0, \
-'status_no_answer': 0.0}
     """
-    statuses = {f"status_{status}": float(status == row.status) for status in TOLD}
+    statuses = {f"status_{status}": float(status == row.status) for status in REPORTED_STATUSES}
     for name in ("skipped", *statuses, *taken):
         if name in row.components:
             raise ValueError(
@@ -210,15 +369,12 @@ def metrics_of(row: RowScore, taken: Iterable[str] = ()) -> dict[str, float]:
                 "give it another name in the recipe"
             )
     values = {name: score.value for name, score in row.components.items()}
-    skipped = sum(value is None for value in values.values())
+    scores = row.components.values()
+    skipped = sum(score.value is None and score.status != NOT_APPLICABLE for score in scores)
     numbers = {name: value or 0.0 for name, value in values.items()}
     return {**numbers, "skipped": float(skipped), **statuses}
 
 
 def total_of(row: RowScore) -> float:
-    """The total, for a trainer that takes only numbers: 0.0 if every component skipped the row.
-
-    >>> total_of(RowScore(None, {}))
-    0.0
-    """
-    return row.total or 0.0
+    """The total, for a trainer that takes only numbers: the neutral value of a skipped row."""
+    return sum(row.weighted.values()) if row.total is None else row.total

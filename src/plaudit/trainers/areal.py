@@ -7,8 +7,15 @@ AReaL calls it in processes of its own, which inherit the environment and so PLA
 
 from typing import Any
 
-from plaudit.trainers._chosen import AnyRecipe, chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_in, response_of, total_of
+from plaudit.trainers._rows import (
+    AnyRecipe,
+    Batch,
+    chosen,
+    columns_of,
+    gold_in,
+    response_of,
+    total_of,
+)
 
 
 def reward_fn(
@@ -19,7 +26,7 @@ def reward_fn(
     recipe: AnyRecipe = None,
     **data: Any,
 ) -> float:
-    r"""The total of one response.
+    r"""Return the total of one response.
 
     prompt: what the model was asked, which is the column `prompts`
     completions: what the model wrote; special tokens at its end are removed
@@ -28,9 +35,6 @@ def reward_fn(
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
     data: the fields of the dataset's row, which are columns for the recipe. The gold has one of the
         usual names, such as `answer` or `solution`
-
-    >>> reward_fn("2 + 2?", r"\boxed{4}<|im_end|>", [1], [2], answer="4", recipe="trl-math")
-    1.0
     """
     columns = columns_of([data])
     columns["prompts"] = [prompt]

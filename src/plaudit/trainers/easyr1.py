@@ -10,15 +10,17 @@ own works as well, if it imports `compute_score`, `REWARD_NAME` and `REWARD_TYPE
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.golds import gold_of
+from plaudit.inputs.golds import gold_of
 from plaudit.recipes import RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
+    AnyRecipe,
     Batch,
+    chosen,
     columns_of,
     metrics_of,
     responses_of,
     total_of,
+    warm_up_if_chosen,
 )
 
 REWARD_NAME = "plaudit"
@@ -30,16 +32,11 @@ Input = Mapping[str, Any]
 def compute_score(
     reward_inputs: Sequence[Input] | Input, recipe: AnyRecipe = None
 ) -> list[dict[str, float]] | dict[str, float]:
-    r"""The total as `overall`, and each component by its name, for each input.
+    r"""Return the total as `overall`, and each component by its name, for each input.
 
     reward_inputs: dicts with `response` and `ground_truth`, whose other entries are columns for the
         recipe; or a single one, as `reward_type=sequential` passes it, which gives a single result
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
-
-    >>> inputs = [{"response": r"\boxed{4}<|im_end|>", "response_length": 3, "ground_truth": "4"}]
-    >>> result = compute_score(inputs, recipe="trl-math")[0]
-    >>> result["overall"], result["accuracy_reward"], result["status_no_answer"]
-    (1.0, 1.0, 0.0)
     """
     if isinstance(reward_inputs, Mapping):
         return _results([reward_inputs], recipe)[0]

@@ -17,14 +17,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from plaudit.recipes import RowScore
-from plaudit.scores import TROUBLE
-from plaudit.trainers._body import list_in, table_in
+from plaudit.recipes.bound_reward import CONVERSATION
+from plaudit.scores.score import PROBLEM_STATUSES
 from plaudit.trainers._rows import (
     Batch,
     columns_of,
     gold_in,
+    list_in,
     metrics_of,
     response_of,
+    table_in,
     total_of,
 )
 
@@ -34,48 +36,38 @@ _METADATA = "verifier_metadata"  # where a dataset may keep what only a verifier
 
 
 def batch_of(body: Mapping[str, Any]) -> Batch:
-    r"""The batch of one row that a request to `/verify` holds.
+    r"""Return the batch of one row that a request to `/verify` holds.
 
     The response is what the last message of the output says. The gold is under one of the names
     that datasets give it, in the body or in its `verifier_metadata`; every other field of the two
     is a column.
-
-    >>> message = {"type": "message", "content": [{"type": "output_text", "text": r"\boxed{4}"}]}
-    >>> body = {
-    ...     "responses_create_params": {"input": "What is 2 + 2?"},
-    ...     "response": {"output": [{"type": "reasoning", "summary": []}, message]},
-    ...     "expected_answer": "4",
-    ... }
-    >>> batch_of(body).completions, batch_of(body).columns["solution"]
-    (['\\boxed{4}'], ['4'])
     """
-    asked = table_in(body, "responses_create_params")
-    output = list_in(table_in(body, "response"), "output")
+    asked, response = table_in(body, "responses_create_params"), table_in(body, "response")
+    output, why = list_in(response, "output"), response.get("incomplete_details")
     fields = {name: value for name, value in body.items() if name not in (*_REQUEST, _METADATA)}
     if isinstance(metadata := body.get(_METADATA), Mapping):
         fields = {**metadata, **fields}
     columns = columns_of([fields])
     columns["prompts"] = [asked.get("input")]
     columns["solution"] = [gold_in(fields)]
+    columns[CONVERSATION] = [output]
+    if isinstance(why, Mapping):
+        columns["finish_reason"] = [why.get("reason")]
     return Batch([response_of(_last_message(output))], columns)
 
 
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
-    """What `/verify` answers: the request, the reward, and each component.
+    """Return what `/verify` answers: the request, the reward, and each component.
 
     `reward_components` holds what each adds to the reward, its weight times its value. The value
     itself is a field by the component's name.
 
     A row that every component skipped is masked, since its reward means nothing. What went wrong,
     such as a timeout, is in `failure_reason`.
-
-    >>> reply = reply_of([RowScore(None, {})], {"responses_create_params": {}, "response": {}})
-    >>> reply["reward"], reply["mask_sample"]
-    (0.0, True)
     """
     row = scores[0]
     values = metrics_of(row, taken=(*_REQUEST, *_REPLY))
-    trouble = row.total is None or row.status in TROUBLE
+    trouble = row.total is None or row.status in PROBLEM_STATUSES
     return {
         **body,
         **values,

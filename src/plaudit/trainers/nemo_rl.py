@@ -13,10 +13,19 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from plaudit.completions import text_of
+from plaudit.inputs.completions import text_of
 from plaudit.recipes import Recipe, RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen
-from plaudit.trainers._rows import Batch, columns_of, gold_in, metrics_of, response_of, total_of
+from plaudit.recipes.bound_reward import CONVERSATION
+from plaudit.trainers._rows import (
+    AnyRecipe,
+    Batch,
+    chosen,
+    columns_of,
+    gold_in,
+    metrics_of,
+    response_of,
+    total_of,
+)
 
 PREFIX = "reward/"  # of the names by which NeMo-RL knows the components of a reward
 ACTOR = "plaudit.trainers.nemo_rl.PlauditEnvironment"
@@ -26,8 +35,6 @@ def register(name: str = "plaudit") -> None:
     """Register the environment with NeMo-RL, to run in the Python interpreter of the driver.
 
     name: what the configuration calls it, under `env`
-
-    >>> register()  # doctest: +SKIP
     """
     interpreters = import_module("nemo_rl.distributed.ray_actor_environment_registry")
     system = import_module("nemo_rl.distributed.virtual_cluster").PY_EXECUTABLES.SYSTEM
@@ -36,12 +43,7 @@ def register(name: str = "plaudit") -> None:
 
 
 class Environment:
-    r"""The environment; `PlauditEnvironment` is the same as an actor of Ray.
-
-    >>> environment = Environment({"recipe": "trl-math"})
-    >>> environment.recipe.name
-    'trl-math'
-    """
+    r"""The environment; `PlauditEnvironment` is the same as an actor of Ray."""
 
     def __init__(self, cfg: Mapping[str, Any] | None = None) -> None:
         self.recipe = chosen((cfg or {}).get("recipe"))
@@ -50,7 +52,7 @@ class Environment:
     def step(
         self, message_log_batch: Sequence[Any], metadata: Sequence[Any], *_: Any, **__: Any
     ) -> Any:
-        """What each conversation is worth, as NeMo-RL's `EnvironmentReturn`."""
+        """Return what each conversation is worth, as NeMo-RL's `EnvironmentReturn`."""
         torch = import_module("torch")
         fields = step_fields(self.recipe, message_log_batch, metadata, self.components)
         fields["rewards"] = (
@@ -62,7 +64,7 @@ class Environment:
         return import_module("nemo_rl.environments.interfaces").EnvironmentReturn(**fields)
 
     def global_post_process_and_metrics(self, batch: Any) -> tuple[Any, dict[str, float]]:
-        """A response that did not end is worth nothing, as in NeMo-RL's own environments."""
+        """Return a response that did not end is worth nothing, as in NeMo-RL's own environments."""
         held = [name for name in batch if str(name).startswith(PREFIX) or name == "rewards"]
         for name in held:
             batch[name] = batch[name] * batch["is_end"]
@@ -81,9 +83,6 @@ def gdpo_weights(recipe: AnyRecipe = None) -> list[float]:
 
     NeMo-RL's GDPO normalises each component before it adds them up, so it needs the weights again.
     They have no sign: the components that it gets have it already.
-
-    >>> gdpo_weights("trl-reasoning")
-    [1.0, 1.0]
     """
     components = sorted(chosen(recipe).components, key=lambda component: component.name)
     return [abs(component.weight) for component in components]
@@ -95,19 +94,13 @@ def step_fields(
     metadata: Sequence[Any],
     components: bool = False,
 ) -> dict[str, Any]:
-    r"""The fields of an `EnvironmentReturn`, in plain lists.
+    r"""Return the fields of an `EnvironmentReturn`, in plain lists.
 
     The response is what the last assistant message says. `metadata` holds each row's gold under
     one of the names that datasets give it, and columns; what each row got is added to it.
 
     components: whether to give, for GDPO, what each component adds to the total, as
         `reward/<name>`; NeMo-RL adds them up itself. Default: the totals alone
-
-    >>> from plaudit.recipes import load
-    >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4"}]
-    >>> fields = step_fields(load("trl-math"), [log], [{"ground_truth": "4"}])
-    >>> fields["rewards"], fields["terminateds"], fields["observations"]
-    ([0.0], [1.0], [{'role': 'environment', 'content': 'reward 0.0'}])
     """
     rows = batch_of(message_logs, metadata).scores(recipe)
     return {
@@ -130,18 +123,14 @@ def _by_component(recipe: Recipe, rows: Sequence[RowScore]) -> dict[str, list[fl
 
 
 def batch_of(message_logs: Sequence[Any], metadata: Sequence[Any]) -> Batch:
-    """The batch that logs of messages and their metadata make.
-
-    >>> log = [{"role": "user", "content": "2 + 2?"}, {"role": "assistant", "content": "4</s>"}]
-    >>> batch_of([log], [{"ground_truth": "4"}]).completions
-    ['4']
-    """
+    """Return the batch that logs of messages and their metadata make."""
     columns = columns_of(metadata)
     columns["prompts"] = [_prompt(log, row) for row, log in enumerate(message_logs)]
     columns["solution"] = [
         gold_in(fields, row) if isinstance(fields, Mapping) else None
         for row, fields in enumerate(metadata)
     ]
+    columns[CONVERSATION] = list(message_logs)
     return Batch([_response(log, row) for row, log in enumerate(message_logs)], columns)
 
 
@@ -163,7 +152,7 @@ def _marked(metadata: Any, row: RowScore) -> Any:
 
 
 def _answer(row: RowScore) -> str | None:
-    """What was read as answer, by the first component that read one."""
+    """Return what was read as answer, by the first component that read one."""
     return next((s.answer for s in row.components.values() if s.answer is not None), None)
 
 

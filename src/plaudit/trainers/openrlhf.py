@@ -13,11 +13,19 @@ one request a batch:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.columns import same_length
+from plaudit.inputs.columns import same_length
 from plaudit.recipes import RowScore
-from plaudit.trainers._body import list_in, texts_in
-from plaudit.trainers._chosen import chosen, warm_up_if_chosen
-from plaudit.trainers._rows import Batch, golds_of, metrics_of, responses_of, total_of
+from plaudit.trainers._rows import (
+    Batch,
+    chosen,
+    golds_of,
+    list_in,
+    metrics_of,
+    responses_of,
+    texts_in,
+    total_of,
+    warm_up_if_chosen,
+)
 
 
 def reward_func(
@@ -29,25 +37,15 @@ def reward_func(
     prompts: the prompts, which are cut off the queries
     labels: the golds, in any form that `plaudit.trainers.gold_of` reads
     kwargs: whatever else OpenRLHF passes, which is ignored
-
-    >>> import os
-    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> result = reward_func([r"2 + 2 = \boxed{4}</s>"], ["2 + 2 = "], ["4"])
-    >>> result["rewards"], result["extra_logs"]["accuracy_reward"]
-    ([1.0], [1.0])
-    >>> del os.environ["PLAUDIT_RECIPE"]
     """
     same_length(queries, prompts=prompts, labels=labels)
     return _reply(_batch(queries, prompts, labels).scores(chosen()))
 
 
 def batch_of(body: Mapping[str, Any]) -> Batch:
-    """The batch that a request to a remote reward holds.
+    """Return the batch that a request to a remote reward holds.
 
     `prompts` and `labels` may be missing or null: then there is no prompt to cut off, or no gold.
-
-    >>> batch_of({"query": ["2 + 2 = 4</s>"], "prompts": ["2 + 2 ="], "labels": [4]})
-    Batch(completions=[' 4'], columns={'prompts': ['2 + 2 ='], 'solution': [4]})
     """
     queries = texts_in(body, "query")
     beside = {
@@ -58,14 +56,7 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 
 
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, Any]:
-    """What a remote reward answers: three lists of numbers, and more to log.
-
-    >>> body = {"query": ["It is 4."], "labels": [None]}
-    >>> from plaudit.recipes import load
-    >>> logs = reply_of(batch_of(body).scores(load("trl-math")), body)["extra_logs"]
-    >>> logs["accuracy_reward"], logs["skipped"], logs["status_bad_gold"]
-    ([0.0], [1.0], [1.0])
-    """
+    """Return what a remote reward answers: three lists of numbers, and more to log."""
     return _reply(scores)
 
 

@@ -9,11 +9,12 @@ A row of the dataset has `env_class: "plaudit"` and `reward_spec: {"ground_truth
 from importlib import import_module
 from typing import Any
 
-from plaudit.golds import gold_of
+from plaudit.inputs.golds import gold_of
 from plaudit.recipes import Recipe, RowScore
-from plaudit.trainers._chosen import AnyRecipe, chosen
 from plaudit.trainers._rows import (
+    AnyRecipe,
     Batch,
+    chosen,
     columns_of,
     metrics_of,
     response_of,
@@ -26,34 +27,18 @@ def register(name: str = "plaudit", recipe: AnyRecipe = None) -> None:
 
     name: what `environment.env_class` calls it
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
-
-    >>> register(recipe="trl-math")  # doctest: +SKIP
     """
     import_module("skyrl_gym").register(id=name, entry_point=environment_class(recipe))
 
 
 def environment_class(recipe: AnyRecipe = None) -> type:
-    """The class of the environment, for a recipe or the one that PLAUDIT_RECIPE names.
-
-    >>> environment_class("trl-math")  # doctest: +SKIP
-    <class 'plaudit.trainers.skyrl.PlauditEnv'>
-    """
+    """Return the class of the environment, for a recipe or the one that PLAUDIT_RECIPE names."""
     base = import_module("skyrl_gym.envs.base_text_env").BaseTextEnv
     return type("PlauditEnv", (Episode, base), {"__module__": __name__, "recipe": chosen(recipe)})
 
 
 class Episode:
-    r"""One turn: a prompt, an action, its reward.
-
-    >>> class Environment(Episode):
-    ...     recipe = chosen("trl-math")
-    >>> environment = Environment(extras={"reward_spec": {"ground_truth": "4"}})
-    >>> _ = environment.init([{"role": "user", "content": "What is 2 + 2?"}])
-    >>> environment.step(r"\boxed{4}<|im_end|>")["reward"]
-    1.0
-    >>> environment.get_metrics()["accuracy_reward"]
-    1.0
-    """
+    r"""One turn: a prompt, an action, its reward."""
 
     recipe: Recipe
 
@@ -64,29 +49,26 @@ class Episode:
         self.metrics: dict[str, float] = {}
 
     def init(self, prompt: Any) -> tuple[Any, dict[str, Any]]:
-        """The first prompt, as it is."""
+        """Return the first prompt, as it is."""
         self.prompt = prompt
         return prompt, {}
 
     def step(self, action: str) -> dict[str, Any]:
-        """What the action is worth; the episode is over."""
+        """Return what the action is worth; the episode is over."""
         [row] = batch_of(action, self.extras, self.prompt).scores(self.recipe)
         self.metrics = metrics_of(row)
         return step_output(row)
 
     def get_metrics(self) -> dict[str, float]:
-        """Each component's value by its name."""
+        """Return each component's value by its name."""
         return dict(self.metrics)
 
 
 def batch_of(action: str, extras: dict[str, Any], prompt: Any = None) -> Batch:
-    r"""The batch of one row that an action and the extras of a dataset's row make.
+    r"""Return the batch of one row that an action and the extras of a dataset's row make.
 
     The gold is the `ground_truth` of `reward_spec`; the entries of `extra_info` and of the extras
     themselves are columns.
-
-    >>> batch_of(r"\boxed{4}<|im_end|>", {"reward_spec": {"ground_truth": "4"}}).completions
-    ['\\boxed{4}']
     """
     inside = extras.get("extra_info")
     columns = columns_of([{**extras, **(inside if isinstance(inside, dict) else {})}])
@@ -96,10 +78,6 @@ def batch_of(action: str, extras: dict[str, Any], prompt: Any = None) -> Batch:
 
 
 def step_output(row: RowScore) -> dict[str, Any]:
-    """What a step gives: the reward and its reasons; the episode is over.
-
-    >>> step_output(RowScore(1.5, {}))["reward"]
-    1.5
-    """
+    """Return what a step gives: the reward and its reasons; the episode is over."""
     metadata = {**metrics_of(row), "status": row.status, "why": row.why}
     return {"observations": [], "reward": total_of(row), "done": True, "metadata": metadata}

@@ -12,16 +12,18 @@ The remote protocol is one request a sample; what comes back is the reward:
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.golds import gold_of
+from plaudit.inputs.golds import gold_of
 from plaudit.recipes import RowScore
-from plaudit.trainers._body import entry_in, text_in
-from plaudit.trainers._chosen import chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
     Batch,
+    chosen,
     columns_of,
+    entry_in,
     metrics_of,
     responses_of,
+    text_in,
     total_of,
+    warm_up_if_chosen,
 )
 
 
@@ -30,10 +32,6 @@ class TotalWithDetails(float):
 
     With `--eval-reward-key` and no `--reward-key`, slime uses the reward of a sample as a number in
     training and as a dict in evaluation, and does not tell the reward which of the two it is.
-
-    >>> total = TotalWithDetails({"score": 1.5, "form": 0.5})
-    >>> total + 1, total["form"]
-    (2.5, 0.5)
     """
 
     def __new__(cls, details: Mapping[str, float]) -> "TotalWithDetails":
@@ -63,30 +61,20 @@ async def custom_rm(
 
     args: slime's arguments, of which `reward_key` and `eval_reward_key` are read
     sample: a Sample of slime's, or a list of them: its `response`, `label`, `prompt` and `metadata`
-
-    >>> import asyncio, os
-    >>> from types import SimpleNamespace as Some
-    >>> sample = Some(prompt="2 + 2?", response=r"\boxed{4}<|im_end|>", label="4", metadata={})
-    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> asyncio.run(custom_rm(Some(reward_key=None), sample))
-    1.0
-    >>> asyncio.run(custom_rm(Some(reward_key="score"), [sample]))[0]["accuracy_reward"]
-    1.0
-    >>> del os.environ["PLAUDIT_RECIPE"]
     """
     samples = sample if isinstance(sample, list) else [sample]
     rows = await _batch([vars(one) for one in samples]).scores_async(chosen())
+    for one, row in zip(samples, rows, strict=True):
+        if row.total is None and hasattr(one, "remove_sample"):
+            one.remove_sample = True  # slime then trains on none of its tokens
     rewards = [_reward(row, args) for row in rows]
     return rewards if isinstance(sample, list) else rewards[0]
 
 
 def batch_of(body: Mapping[str, Any]) -> Batch:
-    r"""The batch of one row that a request to a remote reward holds.
+    r"""Return the batch of one row that a request to a remote reward holds.
 
     An object `metadata` is taken as well: its entries are columns.
-
-    >>> batch_of({"prompt": "2 + 2?", "response": "4<|im_end|>", "label": {"answer": 4}})
-    Batch(completions=['4'], columns={'prompts': ['2 + 2?'], 'solution': [4]})
     """
     text_in(body, "response")
     entry_in(body, "label")
@@ -94,21 +82,12 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 
 
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> float:
-    """What a remote reward answers: the total.
-
-    >>> reply_of([RowScore(1.5, {})], {})
-    1.5
-    """
+    """Return what a remote reward answers: the total."""
     return total_of(scores[0])
 
 
 def detailed_reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, float]:
-    """What it answers where slime has `--reward-key score`: the total, and each component.
-
-    >>> reply = detailed_reply_of([RowScore(1.5, {})], {})
-    >>> reply["score"], reply["skipped"], reply["status_no_answer"]
-    (1.5, 0.0, 0.0)
-    """
+    """What it answers where slime has `--reward-key score`: the total, and each component."""
     return _details(scores[0])
 
 
@@ -130,6 +109,9 @@ def _batch(samples: Sequence[Mapping[str, Any]]) -> Batch:
     if any(sample.get("group_index") is not None for sample in samples):
         columns["group_index"] = [sample.get("group_index") for sample in samples]
     columns["solution"] = [gold_of(s.get("label"), row) for row, s in enumerate(samples)]
+    statuses = [getattr(status := s.get("status"), "value", status) for s in samples]
+    if any(status is not None for status in statuses):
+        columns["truncated"] = [status == "truncated" for status in statuses]
     return Batch(responses_of([sample["response"] for sample in samples]), columns)
 
 

@@ -19,11 +19,11 @@ from functools import cache
 from inspect import signature
 from typing import Any, TypeVar
 
-from plaudit.columns import naming_row
+from plaudit.inputs.columns import naming_row
 from plaudit.recipes import Recipe, RowScore
 from plaudit.rewards.canoe import second_prompt
-from plaudit.scores import log_means, log_statuses
-from plaudit.trainers._chosen import chosen, warm_up_if_chosen
+from plaudit.scores.score import log_means, log_statuses
+from plaudit.trainers._rows import AnyRecipe, chosen, warm_up_if_chosen
 
 Trainer = TypeVar("Trainer")
 
@@ -32,37 +32,39 @@ _ASYNC = "_async"
 
 
 def total(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-    r"""The total of each completion, by the recipe that PLAUDIT_RECIPE names.
+    r"""Return the total of each completion, by the recipe that PLAUDIT_RECIPE names.
 
     completions: texts, or lists of messages, as TRL passes them
     columns: the columns of the dataset and whatever else TRL passes. If there is a `log_metric`, it
         gets the mean of each component, and the share of rows with each status
-
-    >>> import os
-    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> logged = {}
-    >>> total([r"\boxed{4}", "four"], solution=["4", "4"], log_metric=logged.__setitem__)
-    [1.0, 0.0]
-    >>> logged["trl-math/accuracy_reward"], logged["trl-math/no_answer"]
-    (0.5, 0.5)
-    >>> del os.environ["PLAUDIT_RECIPE"]
     """
     recipe = chosen()
     return _totals(recipe, recipe(completions, **columns), columns.get("log_metric"))
 
 
 async def total_async(completions: Sequence[Any], **columns: Any) -> list[float | None]:
-    r"""`total` for an event loop.
-
-    >>> import asyncio, os
-    >>> os.environ["PLAUDIT_RECIPE"] = "trl-math"
-    >>> asyncio.run(total_async([r"\boxed{4}"], solution=["4"]))
-    [1.0]
-    >>> del os.environ["PLAUDIT_RECIPE"]
-    """
+    r"""`total` for an event loop."""
     recipe = chosen()
     rows = await recipe.score_async(completions, **columns)
     return _totals(recipe, rows, columns.get("log_metric"))
+
+
+def row_total(completion: Any, recipe: AnyRecipe = None, **columns: Any) -> float | None:
+    r"""Return the total of one completion: the `get_reward` of an environment of TRL's.
+
+        class Quiz:
+            def get_reward(self):
+                return row_total(self.answer, "math", solution=self.gold)
+
+    completion: text or messages that the environment has kept
+    recipe: a recipe, a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
+    columns: the value of this one row for each column
+
+    >>> row_total(r"\boxed{4}", "trl-math", solution="4")
+    1.0
+    """
+    entries = {name: [value] for name, value in columns.items()}
+    return chosen(recipe)([completion], **entries)[0].total
 
 
 def __getattr__(name: str) -> Callable[..., Any]:
@@ -102,11 +104,6 @@ def dual(trainer_class: type[Trainer]) -> type[Trainer]:
     After TRL has generated, the model generates once more from each completion's `second_prompt`:
     one completion, with the same settings. The rewards get what it wrote as the column
     `completions_long_answer`, None where a completion has no long answer.
-
-    >>> class GRPOTrainer:  # in its place, TRL's own
-    ...     pass
-    >>> dual(GRPOTrainer).__name__, dual(GRPOTrainer) is dual(GRPOTrainer)
-    ('DualGRPOTrainer', True)
     """
 
     class Dual(trainer_class):  # type: ignore[valid-type, misc]
@@ -127,8 +124,6 @@ def dual_rollout(prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None
     TRL calls it with the prompts and the trainer. It generates twice, and the rewards get the
     column `completions_long_answer`. In TRL, `rollout_func` is experimental and supports neither
     tools nor images; `RLOOTrainer` does not have it.
-
-    >>> GRPOTrainer(rollout_func=dual_rollout, …)  # doctest: +SKIP
     """
     is_training = trainer.model.training
     groups = trainer.num_generations if is_training else trainer.num_generations_eval

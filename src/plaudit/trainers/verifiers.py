@@ -10,48 +10,41 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from plaudit.golds import gold_of
-from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
+from plaudit.inputs.golds import gold_of
 from plaudit.trainers._rows import (
+    AnyRecipe,
     Batch,
+    chosen,
     columns_of,
     gold_in,
     metrics_of,
     response_of,
     total_of,
+    warm_up_if_chosen,
 )
 
 
 def rubric(recipe: AnyRecipe = None) -> Any:
-    """A `verifiers.Rubric` of a recipe's components, with its weights.
+    """Return a `verifiers.Rubric` of a recipe's components, with its weights.
 
     verifiers has rubrics up to its version 0.3; from 0.4 on, plug in `reward`.
 
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
-
-    >>> rubric("trl-math")  # doctest: +SKIP
-    <verifiers.rubrics.rubric.Rubric object at …>
     """
     made = import_module("verifiers").Rubric
     return made(funcs=reward_funcs(recipe), weights=chosen(recipe).reward_weights())
 
 
 def reward_funcs(recipe: AnyRecipe = None) -> list[Callable[..., Any]]:
-    r"""A coroutine function for each component, as a rubric calls them: for one rollout.
+    r"""Return a coroutine function for each component, as a rubric calls them: for one rollout.
 
     The entries of `info` are columns, and so is every other field of the dataset's row.
-
-    >>> import asyncio
-    >>> [accuracy] = reward_funcs("trl-math")
-    >>> message = {"role": "assistant", "content": r"\boxed{4}"}
-    >>> asyncio.run(accuracy(prompt="2 + 2?", completion=[message], answer="4", info={}))
-    1.0
     """
     return [_of_a_rollout(f) for f in chosen(recipe).reward_funcs(asynchronous=True)]
 
 
 async def reward(task: Any, trace: Any) -> float:
-    r"""The total of a trace's last reply, by the recipe that PLAUDIT_RECIPE names.
+    r"""Return the total of a trace's last reply, by the recipe that PLAUDIT_RECIPE names.
 
     The fields of the task's data are columns; the gold is under one of the names that datasets
     give it, such as `answer`. Each component's value becomes a metric of the trace, by its name.
@@ -69,6 +62,7 @@ async def reward(task: Any, trace: Any) -> float:
     columns = columns_of([fields])
     columns["prompts"] = [fields.get("prompt")]
     columns["solution"] = [gold_in(fields)]
+    columns["truncated"] = [bool(getattr(trace, "is_truncated", False))]
     [row] = await Batch([response_of(trace.last_reply)], columns).scores_async(chosen())
     trace.record_metrics(metrics_of(row))
     return total_of(row)
@@ -76,10 +70,17 @@ async def reward(task: Any, trace: Any) -> float:
 
 def _of_a_rollout(function: Callable[..., Any]) -> Callable[..., Any]:
     async def scored(
-        prompt: Any = None, completion: Any = None, answer: Any = None, info: Any = None, **row: Any
+        prompt: Any = None,
+        completion: Any = None,
+        answer: Any = None,
+        info: Any = None,
+        state: Any = None,
+        **row: Any,
     ) -> float:
         columns = columns_of([{**row, **info} if isinstance(info, Mapping) else row])
         columns |= {"prompts": [prompt], "solution": [gold_of(answer)]}
+        if isinstance(state, Mapping) and "is_truncated" in state:
+            columns["truncated"] = [bool(state["is_truncated"])]
         [value] = await function(completions=[_completion(completion)], **columns)
         return value or 0.0
 

@@ -8,23 +8,28 @@ The wire carries the function's own arguments and result, for one row or for lis
 
     {"data_source": "math", "solution_str": "\\boxed{4}", "ground_truth": "4", "extra_info": {}}
     {"score": 1.0, "status": "scored", "accuracy_reward": 1.0, "skipped": 0.0, "status_error": 0.0,
-     "status_timeout": 0.0, "status_limit": 0.0, "status_bad_gold": 0.0, "status_no_answer": 0.0}
+     "status_timeout": 0.0, "status_limit": 0.0, "status_bad_gold": 0.0, "status_truncated": 0.0,
+     "status_no_answer": 0.0}
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from plaudit.columns import same_length
+from plaudit.inputs.columns import same_length
 from plaudit.recipes import RowScore
-from plaudit.trainers._body import list_in, text_in, texts_in
-from plaudit.trainers._chosen import AnyRecipe, chosen, warm_up_if_chosen
 from plaudit.trainers._rows import (
+    AnyRecipe,
     Batch,
+    chosen,
     columns_of,
     golds_of,
+    list_in,
     metrics_of,
     responses_of,
+    text_in,
+    texts_in,
     total_of,
+    warm_up_if_chosen,
 )
 
 Result = dict[str, float | str]
@@ -41,7 +46,7 @@ def compute_score(
     recipe: AnyRecipe = None,
     **kwargs: Any,
 ) -> Result:
-    r"""The score of one row, with the same keys for every row.
+    r"""Return the score of one row, with the same keys for every row.
 
     data_source: the dataset that the row is from; the recipe gets it as the column `data_source`
     solution_str: what the model wrote; special tokens at its end are removed
@@ -49,10 +54,6 @@ def compute_score(
     extra_info: other fields of the row, which are columns for the recipe; default: none
     recipe: a preset's name or the path of a TOML file; default: that of PLAUDIT_RECIPE
     kwargs: whatever else verl passes, which is ignored
-
-    >>> result = compute_score("math", r"So \boxed{4}.<|im_end|>", "4", recipe="trl-math")
-    >>> result["score"], result["status"], result["accuracy_reward"]
-    (1.0, 'scored', 1.0)
     """
     batch = _batch([data_source], [solution_str], [ground_truth], [extra_info])
     return _result(batch.scores(chosen(recipe))[0])
@@ -66,12 +67,7 @@ async def compute_score_async(
     recipe: AnyRecipe = None,
     **kwargs: Any,
 ) -> Result:
-    r"""`compute_score` for an event loop, on which the rows of a step are scored concurrently.
-
-    >>> import asyncio
-    >>> asyncio.run(compute_score_async("math", r"\boxed{5}", 4, recipe="trl-math"))["score"]
-    0.0
-    """
+    r"""`compute_score` for an event loop, on which the rows of a step are scored concurrently."""
     batch = _batch([data_source], [solution_str], [ground_truth], [extra_info])
     return _result((await batch.scores_async(chosen(recipe)))[0])
 
@@ -84,13 +80,9 @@ def compute_scores(
     recipe: AnyRecipe = None,
     **kwargs: Any,
 ) -> list[Result]:
-    r"""The scores of a batch, for verl's batch reward manager.
+    r"""Return the scores of a batch, for verl's batch reward manager.
 
     The parameters are lists of what `compute_score` takes, all of the same length.
-
-    >>> rows = compute_scores(["math"] * 2, [r"\boxed{4}", "4"], ["4", None], recipe="trl-math")
-    >>> [(row["score"], row["status"]) for row in rows]
-    [(1.0, 'scored'), (0.0, 'bad_gold')]
     """
     others = [None] * len(solution_strs) if extra_infos is None else extra_infos
     sources = {"data_sources": data_sources, "ground_truths": ground_truths, "extra_infos": others}
@@ -100,12 +92,9 @@ def compute_scores(
 
 
 def batch_of(body: Mapping[str, Any]) -> Batch:
-    """The batch that a request holds: `compute_score`'s arguments, or `compute_scores`'.
+    """Return the batch that a request holds: `compute_score`'s arguments, or `compute_scores`'.
 
     Only the responses must be there.
-
-    >>> batch_of({"solution_strs": ["4</s>", "5"], "ground_truths": [4, None]}).columns
-    {'data_source': [None, None], 'solution': [4, None]}
     """
     if not _is_listed(body):
         text = text_in(body, "solution_str")
@@ -120,11 +109,7 @@ def batch_of(body: Mapping[str, Any]) -> Batch:
 
 
 def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> Result | list[Result]:
-    """What comes back: a result for one row, a list of them for lists.
-
-    >>> reply_of([RowScore(1.5, {})], {"solution_str": "4"})["score"]
-    1.5
-    """
+    """Return what comes back: a result for one row, a list of them for lists."""
     results = [_result(row) for row in scores]
     return results if _is_listed(body) else results[0]
 

@@ -11,7 +11,7 @@ import pytest
 
 LIMITED = """
 import os, resource
-from plaudit.judge.workers._memory import RESERVE, MemoryLimit
+from plaudit.judge.workers._worker import RESERVE, MemoryLimit
 
 def mib():
     return int(open("/proc/self/status").read().partition("VmSize:")[2].split()[0]) >> 10

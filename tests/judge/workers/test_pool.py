@@ -15,9 +15,8 @@ from running_processes import alive, children_of, until
 
 from plaudit import processes
 from plaudit.judge import Settings
-from plaudit.judge.workers import _dispatcher
-from plaudit.judge.workers._pool import Pool
-from plaudit.judge.workers._tasks import Inbox, Task, Worker
+from plaudit.judge.workers import _pool
+from plaudit.judge.workers._pool import Inbox, PairTask, WorkerPool, WorkerProcess
 
 DEADLINE = 2.0
 TIMEOUT = ("timeout", "", "", "", DEADLINE)
@@ -57,7 +56,7 @@ def server_and_workers(pool):
 @pytest.fixture(scope="module")
 def pool():
     """For what a pool must survive: the next test has the same one."""
-    pool = Pool(Settings(deadline=DEADLINE, workers=2))
+    pool = WorkerPool(Settings(deadline=DEADLINE, workers=2))
     yield pool
     pool.close()
 
@@ -65,7 +64,7 @@ def pool():
 @pytest.fixture(scope="module")
 def patient_pool():
     """One worker, and a deadline that no test waits for."""
-    pool = Pool(Settings(deadline=600, workers=1))
+    pool = WorkerPool(Settings(deadline=600, workers=1))
     yield pool
     pool.close()
 
@@ -73,7 +72,7 @@ def patient_pool():
 @pytest.fixture
 def own_pool():
     """For what ends a pool, or what only a new one shows."""
-    pool = Pool(Settings(deadline=DEADLINE, workers=2))
+    pool = WorkerPool(Settings(deadline=DEADLINE, workers=2))
     yield pool
     pool.close()
 
@@ -145,7 +144,7 @@ def test_an_item_that_had_its_time_has_timed_out_though_its_workers_were_killed(
 
 
 def test_an_item_on_which_every_worker_dies_is_an_error(patient_pool, monkeypatch):
-    monkeypatch.setattr(_dispatcher, "ATTEMPTS", 3)
+    monkeypatch.setattr(_pool, "ATTEMPTS", 3)
     assert statuses(patient_pool, item(r"\frac{1}{3}")) == ["equal"]
     future = patient_pool.submit(BOMB)
     kill_busy_workers_until(patient_pool, future, every=0.1)
@@ -197,12 +196,12 @@ def test_work_that_nobody_waits_for_is_stopped(patient_pool):
 def test_a_worker_is_not_timed_for_items_that_nobody_wants():
     here, there = socket.socketpair()
     with here, there:
-        dispatcher = _dispatcher.Dispatcher(Settings(), Inbox(), here)
-        worker = Worker(1, there, process=os.getpid())
+        dispatcher = _pool.Dispatcher(Settings(), Inbox(), here)
+        worker = WorkerProcess(1, there, process=os.getpid())
         dispatcher._workers[1] = worker
         cancelled = Future()
         cancelled.cancel()
-        dispatcher._queue.append(Task(item("0"), [cancelled]))
+        dispatcher._queue.append(PairTask(item("0"), [cancelled]))
         dispatcher._send_tasks(worker)
         assert worker.due == float("inf")
         assert not worker.tasks
@@ -216,11 +215,11 @@ def test_a_worker_is_not_timed_for_items_that_nobody_wants():
 def test_a_worker_is_sent_more_before_it_runs_dry(text, left, after):
     here, there = socket.socketpair()
     with here, there:
-        dispatcher = _dispatcher.Dispatcher(Settings(workers=1), Inbox(), here)
-        worker = Worker(1, there, process=os.getpid())
+        dispatcher = _pool.Dispatcher(Settings(workers=1), Inbox(), here)
+        worker = WorkerProcess(1, there, process=os.getpid())
         dispatcher._workers[1] = worker
-        worker.tasks.extend(Task(item("1"), [Future()]) for _ in range(left))
-        dispatcher._queue.extend(Task(item(text), [Future()]) for _ in range(10))
+        worker.tasks.extend(PairTask(item("1"), [Future()]) for _ in range(left))
+        dispatcher._queue.extend(PairTask(item(text), [Future()]) for _ in range(10))
         dispatcher._assign_tasks()
         assert len(worker.tasks) == after
         assert len(worker.tasks) + len(dispatcher._queue) == left + 10
@@ -277,7 +276,7 @@ def no_descriptors(*_, **__):
 def test_a_worker_that_does_not_start_is_no_matter_where_others_work(own_pool, monkeypatch):
     pool = own_pool
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
-    monkeypatch.setattr(_dispatcher.socket, "socketpair", no_descriptors)
+    monkeypatch.setattr(_pool.socket, "socketpair", no_descriptors)
     items = [item(rf"\frac{{{n}}}{{12}}") for n in range(40)]
     assert statuses(pool, *items, timeout=A_HANG).count("equal") == 1
     assert pool.trouble is None  # those who judge are enough
@@ -285,7 +284,7 @@ def test_a_worker_that_does_not_start_is_no_matter_where_others_work(own_pool, m
 
 @pytest.mark.long
 def test_a_fork_server_that_is_stopped_is_replaced(pool, monkeypatch):
-    monkeypatch.setattr(_dispatcher, "FORK_SECONDS", 1.0)
+    monkeypatch.setattr(_pool, "FORK_SECONDS", 1.0)
     assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
     server, workers = server_and_workers(pool)
     os.kill(server, signal.SIGSTOP)
@@ -316,7 +315,7 @@ def test_a_fault_in_the_dispatcher_leaves_nobody_waiting(own_pool, monkeypatch, 
     before = children_of(os.getpid())
     if step in WORKING:
         assert statuses(pool, item(r"\frac{1}{3}")) == ["equal"]
-    monkeypatch.setattr(_dispatcher.Dispatcher, step, lambda *_: 1 / 0)
+    monkeypatch.setattr(_pool.Dispatcher, step, lambda *_: 1 / 0)
     futures = [pool.submit(item(rf"\frac{{{n}}}{{12}}")) for n in range(20)]
     ended = [future.exception(timeout=A_HANG) for future in futures]
     assert any(ended)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from math_verify_reference import assert_as_math_verify, parse, same, verdict
 
 from examples import examples
+from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece, candidates
+from plaudit.judge._reading import Normalised
 from plaudit.judge._verdict import Rule, Status
-from plaudit.judge.reading import Arithmetic, Latex, Normalised, Number, Piece, candidates
 from plaudit.judge.workers._symbolic import compare
 
 pytestmark = pytest.mark.filterwarnings("ignore:(?s).*non-Expr arguments in Mul")
@@ -21,7 +22,7 @@ def judged(answer, gold, rule):
 
 
 @settings(deadline=None, max_examples=examples(200), derandomize=True, database=None)
-@given(texts(), st.sampled_from(Rule))
+@given(texts(), st.sampled_from([Rule.ANYWHERE, Rule.LATEX]))
 def test_texts_are_compared_as_math_verify_compares_them(pair, rule):
     assume(not any(map(LARGE.search, pair)))
     assert_as_math_verify(judged(*pair, rule), *pair, rule)
@@ -43,7 +44,7 @@ def test_an_integer_that_python_does_not_read_is_none():
     assert parse("-" + "7" * 4_300) != []
 
 
-@pytest.mark.parametrize("rule", Rule)
+@pytest.mark.parametrize("rule", [Rule.ANYWHERE, Rule.LATEX])
 @pytest.mark.parametrize(("answer", "gold"), HARD)
 def test_what_only_a_cas_can_say(answer, gold, rule):
     status, *_ = judged(answer, gold, rule)

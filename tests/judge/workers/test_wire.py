@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit.judge.workers._wire import Frames, pack, receive
+from plaudit.judge.workers._fork_server import Frames, pack, receive
 
 text = st.text(st.characters(codec=None), max_size=30)
 plain = st.recursive(

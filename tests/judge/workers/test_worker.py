@@ -3,14 +3,14 @@
 import pytest
 
 from plaudit.judge import Rule
-from plaudit.judge.reading import read
+from plaudit.judge._reading import read
 from plaudit.judge.workers import _symbolic
-from plaudit.judge.workers._wire import Frames, pack
-from plaudit.judge.workers._worker import judge_item, leave_nothing_to_chance
+from plaudit.judge.workers._fork_server import Frames, pack
+from plaudit.judge.workers._worker import judge_pair, leave_nothing_to_chance
 
 
 def judged(answer, gold, rule=Rule.LATEX):
-    outcome = judge_item(
+    outcome = judge_pair(
         read(answer, rule).plain_data, read(gold, Rule.ANYWHERE).plain_data, rule.value
     )
     (frame,) = Frames().feed(pack(outcome))
@@ -38,7 +38,7 @@ def test_an_item_is_judged(answer, gold, outcome):
 
 
 def test_what_goes_wrong_is_told():
-    status, answer, gold, problem, seconds = judge_item(
+    status, answer, gold, problem, seconds = judge_pair(
         (("poem", "x"),), (("number", "1", False),), "latex"
     )
     assert (status, answer, gold) == ("error", "", "")

@@ -3,7 +3,6 @@
 import pytest
 from vlm_r1_samples import CAT, accuracy, fenced, rows
 
-from plaudit import judge
 from plaudit.judge import Status, Verdict
 from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
@@ -52,7 +51,7 @@ def test_trouble_of_the_judge_stays_visible(monkeypatch):
     def judged(pairs):
         return [Verdict(Status.TIMEOUT, None, None, "math-verify", 5.0) for _ in pairs]
 
-    monkeypatch.setattr(judge, "judge", judged)
+    monkeypatch.setattr("plaudit.scores.decorators.judge", judged)
     score = explain(vlm_r1.default_accuracy_reward, "a red car", "a red cat")
     assert (score.status, score.method) == ("timeout", "text similarity")
     assert accuracy("math", "x", "y").status == "timeout"
@@ -65,7 +64,7 @@ def test_a_batch_asks_the_judge_once(monkeypatch):
         asked.append(len(pairs))
         return [Verdict(Status.DIFFERENT, None, None, "math-verify", 0.0) for _ in pairs]
 
-    monkeypatch.setattr(judge, "judge", judged)
+    monkeypatch.setattr("plaudit.scores.decorators.judge", judged)
     vlm_r1.accuracy_reward(
         ["a", "b", "c", "A"],
         ["x", "y", "z", "A"],

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from plaudit.inputs.image_resize import resize_of
 from plaudit.recipes import load
 from plaudit.rewards import vlm_r1
-from plaudit.rewards.vlm_r1 import _grid
 
 MILLION = 28 * 28 * 1280  # the limit of `Qwen2VLImageProcessor()` without arguments
 
@@ -35,7 +35,7 @@ MILLION = 28 * 28 * 1280  # the limit of `Qwen2VLImageProcessor()` without argum
     ],
 )
 def test_sizes_are_those_of_the_image_processors(model, limits, size, resized):
-    resize = _grid.resize_of(model, **limits)
+    resize = resize_of(model, **limits)
     assert resize.resized(size) == resized
     assert resize.grid(size) == [1, resized[1] // resize.patch, resized[0] // resize.patch]
 
@@ -121,7 +121,7 @@ def test_a_recipe_names_the_model(picture, tmp_path):
 
 
 def test_a_client_sends_sizes_and_grids(picture):
-    from plaudit.client._payload import RemoteRecipe, body_of
+    from plaudit.trainers.client._payload import RemoteRecipe, body_of
 
     taken = frozenset({"image", "images", "image_grid_thw"})
     recipe = RemoteRecipe("rec", ("iou",), (1.0,), frozenset(), taken, takes_any=False)

@@ -6,9 +6,10 @@ import pytest
 from PIL import Image
 from vlm_r1_samples import rows
 
-from plaudit import boxes, extract
+from plaudit.inputs import extract
 from plaudit.recipes import explain
 from plaudit.rewards import vlm_r1
+from plaudit.scores import boxes
 
 
 def test_iou_reward_scales_to_the_image(image):

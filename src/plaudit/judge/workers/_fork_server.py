@@ -3,19 +3,22 @@
     in:  control messages: ("fork", number) with a socket attached; ("kill", number)
     out: the messages of `_fork_server_main`
 
-One thread, the dispatcher, owns it. Nothing here raises once the process runs: where it cannot be
-reached, `lost` says why, and the owner starts another.
+One thread, the dispatcher, owns it. Nothing here raises once the process runs: if it cannot be
+reached, `lost` says why, and the owner starts another. Messages between processes are frames: a
+length, and plain data.
 """
 
 import contextlib
+import marshal
 import os
 import socket
+import struct
 import subprocess
+from collections.abc import Iterator
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 from plaudit.judge._settings import Settings
-from plaudit.judge.workers._wire import Frames, pack
 from plaudit.processes import start_python
 
 MAIN = "plaudit.judge.workers._fork_server_main"
@@ -100,3 +103,49 @@ def _start(
         stderr=errors,
         env={**os.environ, "PYTHONHASHSEED": "0"},  # the same order of sets everywhere
     )
+
+
+# -- Frames
+
+LENGTH = struct.Struct("!I")
+
+
+def pack(value: Any) -> bytes:
+    """One frame: its length, and plain data (text, numbers, tuples, lists)."""
+    body = marshal.dumps(value)
+    return LENGTH.pack(len(body)) + body
+
+
+def receive(connection: socket.socket) -> Any:
+    """The next frame, waiting for it; EOFError if the other side is gone."""
+    (length,) = LENGTH.unpack(_exactly(connection, LENGTH.size))
+    return marshal.loads(_exactly(connection, length))
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes:
+    data = bytearray()
+    while len(data) < count:
+        part = connection.recv(count - len(data))
+        if not part:
+            raise EOFError
+        data += part
+    return bytes(data)
+
+
+class Frames:
+    """Cuts a stream into frames as its bytes come in."""
+
+    def __init__(self) -> None:
+        self._data = bytearray()
+
+    def feed(self, data: bytes) -> Iterator[Any]:
+        """The frames that are whole by now."""
+        self._data += data
+        while len(self._data) >= LENGTH.size:
+            (length,) = LENGTH.unpack_from(self._data)
+            end = LENGTH.size + length
+            if len(self._data) < end:
+                return
+            frame = marshal.loads(self._data[LENGTH.size : end])
+            del self._data[:end]
+            yield frame

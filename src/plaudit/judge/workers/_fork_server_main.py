@@ -17,7 +17,7 @@ import signal
 import socket
 import warnings
 
-from plaudit.judge.workers._wire import Frames, pack
+from plaudit.judge.workers._fork_server import Frames, pack
 from plaudit.judge.workers._worker import comparison, leave_nothing_to_chance, work
 from plaudit.processes import die_with_parent
 
@@ -47,10 +47,10 @@ def main(descriptor: int, parent: int, deadline: float, memory: int) -> None:
     gc.freeze()
     gc.enable()
     gc.set_threshold(50_000, 20, 20)
-    Server(control, parent, deadline, memory).run()
+    WorkerForker(control, parent, deadline, memory).run()
 
 
-class Server:
+class WorkerForker:
     """Forks workers, kills them, and reports those that have died."""
 
     def __init__(self, control: socket.socket, parent: int, deadline: float, memory: int) -> None:
@@ -79,7 +79,7 @@ class Server:
             os.kill(process, signal.SIGKILL)
 
     def _handle_messages(self) -> bool:
-        """Do what the control messages ask for; False where there will be no more of them."""
+        """Do what the control messages ask for; False if there will be no more of them."""
         try:
             data, descriptors, _, _ = socket.recv_fds(self._control, 65536, 64)
         except OSError:

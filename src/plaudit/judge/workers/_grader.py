@@ -1,8 +1,8 @@
 """math-verify's comparison of two sympy objects, with what is certain said first.
 
 Each function here stands in for the one of the same arguments in `math_verify.grader`, which finds
-it there in its turn, and gives the same result. What takes long is left out where `_rejection`,
-`_sets` or `_equations` show that it ends in "different".
+it there in its turn, and gives the same result. What takes long is left out if `_numeric_values` or
+`_solutions` show that it ends in "different".
 """
 
 from collections.abc import Callable
@@ -12,9 +12,14 @@ import sympy
 from latex2sympy2_extended.logic import And
 from math_verify import grader
 
-from plaudit.judge.workers._equations import solutions_differ
-from plaudit.judge.workers._rejection import clearly_different, differ_in_digits, never_equal
-from plaudit.judge.workers._sets import INEQUALITIES, STRICT, inequality_differs, sets_differ
+from plaudit.judge.workers._numeric_values import clearly_different, differ_in_digits, never_equal
+from plaudit.judge.workers._solutions import (
+    INEQUALITIES,
+    STRICT,
+    inequality_differs,
+    sets_differ,
+    solutions_differ,
+)
 
 LISTED = (sympy.FiniteSet, sympy.Tuple)
 DIGITS = 6  # to which math-verify rounds decimals by default: values that are apart are not equal

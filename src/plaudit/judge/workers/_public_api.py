@@ -10,8 +10,8 @@ from typing import Any
 from latex2sympy2_extended import NormalizationConfig
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, parse, verify
 
+from plaudit.judge._reading import Text
 from plaudit.judge._verdict import Rule, Status
-from plaudit.judge.reading import Text
 
 # What `Rule` means, as TRL and math-verify's defaults say it.
 TARGETS: dict[Rule, tuple[Any, ...]] = {
@@ -28,11 +28,7 @@ MODES = {Rule.ANYWHERE: "any_match", Rule.LATEX: "first_match"}
 
 
 def compare(answers: list[Any], golds: list[Any], rule: Rule) -> tuple[Status, str, str]:
-    r"""The status, and what was read as answer and as gold.
-
-    >>> compare([Text(r"So \boxed{\frac{2}{6}}.")], [Text("1/3")], Rule.LATEX)
-    (<Status.EQUAL: 'equal'>, '\\frac{2}{6}', '1/3')
-    """
+    r"""The status, and what was read as answer and as gold."""
     gold = _read(golds, Rule.ANYWHERE)
     if not gold:
         return Status.BAD_GOLD, "", ""

@@ -1,34 +1,111 @@
-"""A worker: reads items from its socket, judges each with math-verify, sends back what came of it.
+"""A worker: reads pairs from its socket, judges each with math-verify, sends back the result.
 
-in:  [(answers, golds, rule), ...]              a chunk of items: candidates as plain data
-out: its process id, once it has started; then
-     (status, answer, gold, problem, seconds)   one frame per item, as soon as it is judged
+    in:  [(answers, golds, rule), ...]              a chunk of pairs: candidates as plain data
+    out: its process id, once it has started; then
+         (status, answer, gold, problem, seconds)   one frame per pair, as soon as it is judged
+
+Its memory is limited. A failed allocation is not a safe sign: libraries catch MemoryError with
+everything else, and make a verdict of it; and CPython itself may crash if it has no memory left to
+make a call. So:
+
+- The kernel's limit lies a little above the worker's. What is far too large for both, such as a
+  power of a billion digits, is refused at once, and no library gets to catch the MemoryError.
+- What grows bit by bit is noticed at the worker's own limit, while there is memory left to say so.
+- Once a pair is done, the peak tells whether it went over its limit in between.
 """
 
+import contextlib
+import ctypes
 import os
 import resource
 import select
+import signal
 import socket
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
 from typing import Any
 
+from plaudit.judge._reading import PlainData, from_plain_data
 from plaudit.judge._verdict import Rule, Status
 from plaudit.judge._versions import math_verify_installed
-from plaudit.judge.reading import PlainData, from_plain_data
-from plaudit.judge.workers._memory import MemoryLimit
-from plaudit.judge.workers._wire import pack, receive
+from plaudit.judge.workers._fork_server import pack, receive
 
 IDLE = 0.05  # seconds after which a worker that has nothing to do prepares for what may come
+RESERVE = 64 << 20  # bytes between the worker's limit and the kernel's
+CHECK_SECONDS = 0.02  # of work between two looks at the memory
+STATUS = "/proc/self/status"
+
+
+class MemoryLimit:
+    """A limit on this process's address space, in bytes; on Linux alone, as others enforce none."""
+
+    def __init__(self, memory: int) -> None:
+        self._memory = memory
+        self._at_work = False
+        self._status = os.open(STATUS, os.O_RDONLY) if sys.platform == "linux" else -1
+        ceiling = max(memory, self._now("VmSize")) + RESERVE
+        _, hard = resource.getrlimit(resource.RLIMIT_AS)
+        if hard == resource.RLIM_INFINITY or ceiling < hard:  # else the system's is the stricter
+            resource.setrlimit(resource.RLIMIT_AS, (ceiling, ceiling))
+        let_memory_errors_through()
+        signal.signal(signal.SIGPROF, self._check)
+
+    @property
+    def why(self) -> str:
+        """What a verdict says of a pair that needs more."""
+        return f"it needs more than {self._memory >> 20:,} MiB of memory"
+
+    @contextlib.contextmanager
+    def enforced(self) -> Iterator[None]:
+        """MemoryError if what is done in it goes over the limit, however that comes about."""
+        signal.setitimer(signal.ITIMER_PROF, CHECK_SECONDS, CHECK_SECONDS)
+        self._at_work = True
+        try:
+            yield
+        finally:
+            self._at_work = False
+            signal.setitimer(signal.ITIMER_PROF, 0)
+        if self._now("VmPeak") > self._memory:
+            raise MemoryError
+
+    def _check(self, *_: object) -> None:
+        if self._at_work and self._now("VmSize") > self._memory:
+            raise MemoryError
+
+    def _now(self, name: str) -> int:
+        """What the kernel says of this process, in bytes; 0 where it says nothing.
+
+        The file stays open: this is called in the midst of anything, so it may need no descriptor,
+        and raises nothing that a library could make a verdict of.
+        """
+        try:
+            text = os.pread(self._status, 4096, 0).decode()
+        except OSError:
+            return 0
+        return int(text.partition(f"{name}:")[2].split(maxsplit=1)[0]) << 10
+
+
+def let_memory_errors_through() -> None:
+    """Have `except Exception` catch no MemoryError in this process, in whatever library it stands.
+
+    A class is an Exception if that stands in its method resolution order, which is all that
+    `except` looks at. Python has no way to write to it, so this writes where CPython keeps the
+    entries of a tuple.
+    """
+    order = MemoryError.__mro__
+    if Exception in order:
+        address = id(order) + tuple.__basicsize__ + order.index(Exception) * tuple.__itemsize__
+        ctypes.c_void_p.from_address(address).value = id(BaseException)
+    assert not issubclass(MemoryError, Exception)
 
 
 def work(connection: socket.socket, deadline: float, memory: int) -> None:
-    """Serve items until the other side is gone, or one of them needs too much memory.
+    """Serve pairs until the other side is gone, or one of them needs too much memory.
 
     A worker that ran out of memory ends: a library that was interrupted anywhere may have left its
-    caches half done. If it had judged others before, it sends no outcome: those may have left too
-    much behind, so the item goes to a new worker, which has nothing else in its memory.
+    caches half done. If it had judged others before, it sends no result: those may have left too
+    much behind, so the pair goes to a new worker, which has nothing else in its memory.
     """
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     limit, new = MemoryLimit(memory), True
@@ -36,15 +113,15 @@ def work(connection: socket.socket, deadline: float, memory: int) -> None:
     while True:
         _prepare_until_asked(connection)
         try:
-            items = receive(connection)
+            pairs = receive(connection)
         except (EOFError, OSError):
             return
-        for answers, golds, rule in items:
+        for answers, golds, rule in pairs:
             _limit_cpu(2 * deadline + 1)
-            outcome = judge_item(answers, golds, rule, limit)
-            enough = outcome[0] != Status.LIMIT
+            result = judge_pair(answers, golds, rule, limit)
+            enough = result[0] != Status.LIMIT
             if enough or new:
-                connection.sendall(pack(outcome))
+                connection.sendall(pack(result))
             if not enough:
                 return
             new = False
@@ -58,16 +135,16 @@ def _prepare_until_asked(connection: socket.socket) -> None:
             return
 
 
-def judge_item(
+def judge_pair(
     answers: PlainData, golds: PlainData, rule: str, limit: MemoryLimit | None = None
 ) -> tuple[str, str, str, str, float]:
-    """One item's outcome. Running out of memory is one; anything else unforeseen is too."""
+    """One pair's result. Running out of memory is one; anything else unforeseen is too."""
     compare = comparison().compare
     leave_nothing_to_chance()
     start = time.perf_counter()
     answer = gold = problem = ""
     try:
-        with limit.enforced() if limit else nullcontext():
+        with limit.enforced() if limit else contextlib.nullcontext():
             status, answer, gold = compare(
                 [from_plain_data(data) for data in answers],
                 [from_plain_data(data) for data in golds],
@@ -82,7 +159,7 @@ def judge_item(
 
 
 def leave_nothing_to_chance() -> None:
-    """Have sympy come to the same result for an item in every process, whatever was judged before.
+    """Have sympy come to the same result for a pair in every process, whatever was judged before.
 
     It checks facts about an expression in random order, and where its rules contradict each other,
     the order decides; and it tries random numbers.
@@ -94,11 +171,7 @@ def leave_nothing_to_chance() -> None:
 
 
 def comparison() -> Any:
-    """The module that compares: with what is known of a tested version, or by its public functions.
-
-    >>> comparison().__name__
-    'plaudit.judge.workers._symbolic'
-    """
+    """Return the module that compares: `_symbolic` for a tested version, else `_public_api`."""
     if math_verify_installed().tested:
         from plaudit.judge.workers import _symbolic
 

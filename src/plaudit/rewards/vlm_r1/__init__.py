@@ -1,4 +1,4 @@
-"""Completions and golds in, and out come the rewards of VLM-R1: answers, boxes, length, format.
+"""The rewards of VLM-R1: answers, boxes, length, format.
 
     accuracy_reward(
         completions=["<think>…</think><answer>B</answer>", "<answer>12.0</answer>"],
@@ -7,17 +7,25 @@
     )
 
 With `DEBUG_MODE=true` the rewards over batches log each attempt to `$LOG_PATH`, or to `vlm_r1.txt`
-where that is not set: accuracy and IoU to this file, the others to `…_format.txt`,
-`…_cosine.txt` and `…_repetition.txt` beside it.
+if that is not set: accuracy and IoU to this file, the others to `…_format.txt`,
+`…_cosine.txt` and `…_repetition.txt` next to it.
 """
 
-from plaudit.rewards.vlm_r1._accuracy import accuracy_reward, accuracy_reward_async
-from plaudit.rewards.vlm_r1._answers import default_accuracy_reward
-from plaudit.rewards.vlm_r1._detection import detection_score
-from plaudit.rewards.vlm_r1._format import format_reward, format_reward_rec
-from plaudit.rewards.vlm_r1._length import cosine_reward, cosine_rewards, get_cosine_rewards
-from plaudit.rewards.vlm_r1._one_box import iou_reward
-from plaudit.rewards.vlm_r1._repetition import repetition_reward, repetition_rewards
+from plaudit.rewards.vlm_r1._accuracy import (
+    accuracy_reward,
+    accuracy_reward_async,
+    default_accuracy_reward,
+)
+from plaudit.rewards.vlm_r1._boxes import detection_score, iou_reward
+from plaudit.rewards.vlm_r1._form import (
+    cosine_reward,
+    cosine_rewards,
+    format_reward,
+    format_reward_rec,
+    get_cosine_rewards,
+    repetition_reward,
+    repetition_rewards,
+)
 
 __all__ = [
     "accuracy_reward",

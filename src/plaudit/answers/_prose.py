@@ -1,0 +1,286 @@
+"""The answer that prose states: the value of its closing statement.
+
+    There are 15 nickels.                                  15
+    Therefore, x = 42. Check: 42/2 = 21.                   42
+    I first thought it was 1000, but actually it's 12.     12
+    The capital of France is Paris.                        Paris
+
+A check, a remark or an offer of help after it is no statement, and neither is what was given up.
+Prose with two values and no decision states none.
+"""
+
+import re
+
+from plaudit.answers._final_answer import is_retracted
+from plaudit.answers._grammar import count_in_words
+from plaudit.answers._languages import number_words, pattern
+from plaudit.inputs.extract import after_thinking
+
+LONGEST = 4000  # characters of prose that are read, from the end
+_MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
+_STRUCK = re.compile(r"~~[^~]*~~")
+_SENTENCES = re.compile(r"(?<=[。！？।])|(?<=[.!?])\s+(?=[A-Z(\"“¿¡\d*✓])|\n+")
+_REMARK = re.compile(
+    r"^\W*(?:check|checking|verif\w+|to (?:verify|check)|remark|note|fun fact|as a (?:sanity )?"
+    r"check|sanity|this (?:is (?:less|more|because|why)|makes sense|agrees|matches|checks)"
+    r"|let me know|i hope|hope|feel free|for comparison|in comparison|by comparison|please|if you"
+    r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug|substitut"
+    r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
+    re.IGNORECASE,
+)
+_GIVEN_UP = re.compile(
+    r"\b(?:first (?:thought|guess|idea|glance)|at first|initially|originally|might (?:think|say|be"
+    r" tempted)|tempted|seems? to be|looks like|guessed)\b",
+    re.IGNORECASE,
+)
+_TURN = re.compile(
+    r"(?<!anything )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
+    r"|\boops\b|;|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
+    re.IGNORECASE,
+)
+_ASIDE = re.compile(r"\((?=[^()]*[^\W\d])[^()]*\)")  # with a word: (3, 4) are two more answers
+_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|mistaken|untrue|not (?:right|correct|true)|scratch that|disregard|ignore"
+    r"|take (?:that|it|this) back|retract|never ?mind)\b",
+    re.IGNORECASE,
+)
+_UNDECIDED = re.compile(
+    r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
+    r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
+    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bup to\b|\bif\b|\bunless\b"
+    r"|\bwould\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    re.IGNORECASE,
+)
+# "Not" in the languages of the documentation: what is denied is not stated.
+_DENIAL = re.compile(
+    r"\b(?:not|never|nicht|kein\w*|pas|jamais|non|não|nao|nunca|niet|geen|nie|ikke|inte|не|нет)\b"
+    r"|n['’]t\b|\bno (?:es|son)\b|不是|不为|并非|ではない|ではありません|じゃない|より|아니"
+    r"|ليس|لا |नहीं",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
+    r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
+    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at|amounts?"
+    r" to|answers?|result|making|leaving|giving)\b|=|:",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.])[-−]?(?:[$€£¥]\s?)?\d+(?:[,\u202f' ]\d{3})*(?:\.\d+)?(?:/\d+)?"
+    r"(?:\s?(?:%|percent\b|per cent\b|pct\b))?(?![A-Za-z0-9_‰])"
+)
+_CIRCUMSTANCE = re.compile(
+    r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
+)
+_LABELLED = re.compile(r"^([^:=]{1,60}):\s")
+_USUAL_LABEL = re.compile(
+    r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
+)
+_UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
+_LAST_VALUE = re.compile(r"\d|\b[B-HJ-Z]\b(?!')")
+_WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_COUNTED = re.compile(r"\btwice\b", re.IGNORECASE)
+
+
+def stated_number(text: str, question: str = "", with_unit: bool = False) -> str | None:
+    """Return the number that the closing statement of a text states; None if there is none.
+
+    question: what was asked, for labels such as "Passed: 22"
+    with_unit: whether to return the words after it as well, which may be its unit
+
+    >>> stated_number("There are 15 nickels. (As a check, they are 75 cents.)")
+    '15'
+    >>> stated_number("It may be 3 or 4.") is None
+    True
+    """
+    for statement in _statements(text):
+        digits = _in_digits(statement)
+        turned = _after_turn(digits)
+        if not _NUMBER.search(turned):
+            continue
+        if _is_other_label(turned, question):
+            continue
+        unclear = (
+            (_UNDECIDED, _DENIAL) if turned.isascii() else (_UNDECIDED, _DENIAL, pattern("deny"))
+        )
+        return None if any(one.search(turned) for one in unclear) else _value(turned, with_unit)
+    return None
+
+
+def _is_other_label(statement: str, question: str) -> bool:
+    """Return whether a statement is a label with a value, and the label is not what was asked."""
+    labelled = _LABELLED.match(statement)
+    if labelled is None or _USUAL_LABEL.search(labelled[1]):
+        return False
+    label = _content(labelled[1])
+    return bool(label) and not label <= _content(question)
+
+
+def _statements(text: str, keep_asides: bool = False) -> list[str]:
+    """Return the sentences that may state the answer, the last first."""
+    body = _STRUCK.sub("", after_thinking(text)[-LONGEST:])
+    sentences = _SENTENCES.split(_MARKS.sub("", body))
+    kept = [sentence.strip() for sentence in sentences if sentence.strip()]
+    after = _values_end(kept)
+    if _WRONG.search(after) or is_retracted(after, ""):
+        return []  # what follows the last value takes it back
+    statements = [
+        sentence if keep_asides else _ASIDE.sub("", sentence)
+        for sentence in reversed(kept)
+        if not _REMARK.match(sentence) and (keep_asides or not sentence.startswith("("))
+    ]
+    return [one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one)]
+
+
+def _values_end(sentences: list[str]) -> str:
+    """Return what a text says after its last number or letter of an option."""
+    text = " ".join(sentences)
+    ends = [found.end() for found in _LAST_VALUE.finditer(text)]
+    return text[ends[-1] :] if ends else ""
+
+
+def _after_turn(statement: str) -> str:
+    """Return what follows the last "but", "wait" or "correction" that a value follows."""
+    turns = [*_TURN.finditer(statement), *pattern("but").finditer(statement)]
+    for turn in sorted(turns, key=lambda turn: -turn.end()):
+        rest = statement[turn.end() :]
+        if _NUMBER.search(rest):
+            return rest
+    return statement
+
+
+def _value(statement: str, with_unit: bool) -> str | None:
+    for states in reversed(list(_STATES.finditer(statement))):
+        found = _NUMBER.search(statement, states.end())
+        if found:
+            rest = statement[found.end() :]
+            more = _NUMBER.search(rest)
+            if more and (not _CIRCUMSTANCE.match(rest) or " and " in rest[: more.start()]):
+                return None  # "4 hours and 30 minutes" is not 4
+            return _plain(found, with_unit)
+    numbers = list(_NUMBER.finditer(statement))
+    return _plain(numbers[0], with_unit) if len(numbers) == 1 else None
+
+
+def _plain(number: re.Match[str], with_unit: bool) -> str:
+    plain = re.sub(r"\s?(?:percent|per cent|pct)$", "%", number[0]).replace("−", "-")
+    unit = _UNIT.match(number.string, number.end()) if with_unit else None
+    return plain + unit[0] if unit else plain
+
+
+def _in_digits(statement: str) -> str:
+    """Return a statement with its number words as digits: "twenty-three" is 23."""
+    pieces: list[str] = []
+    end = 0
+    for start, stop, number in _spelled(_COUNTED.sub("two times", statement)):
+        pieces += [_COUNTED.sub("two times", statement)[end:start], str(number)]
+        end = stop
+    return "".join(pieces) + _COUNTED.sub("two times", statement)[end:]
+
+
+def _spelled(statement: str) -> list[tuple[int, int, int]]:
+    words = list(_WORDS.finditer(statement))
+    found: list[tuple[int, int, int]] = []
+    at = 0
+    while at < len(words):
+        best = None
+        for last in range(at, min(len(words), at + 6)):
+            run = (
+                " ".join(word[0] for word in words[at : last + 1]).lower().replace("-", " ").split()
+            )
+            number = 12 if run == ["a", "dozen"] else count_in_words(run)
+            if number is None and len(run) == 1:
+                number = number_words().get(run[0])
+            if number is not None and run[-1] != "and":
+                best = last, number
+        if best is None:
+            at += 1
+        else:
+            found.append((words[at].start(), words[best[0]].end(), best[1]))
+            at = best[0] + 1
+    return found
+
+
+# -- Options
+
+_LETTER = re.compile(
+    r"\(([A-Z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
+    r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
+    r"|(?:\b(?i:choose|pick|with|is|be|but|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
+)
+_RULED_OUT = re.compile(
+    r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
+)
+_OR_LETTER = re.compile(r"\b(?:or|and)\s+\(?[A-Z]\b(?!\w)|\b[A-Z]\)?\s*[,/&]\s*\(?[A-Z]\b(?!\w)")
+
+
+def stated_choice(text: str) -> str | None:
+    """Return the one letter that the closing statement of a text chooses; None if there is none.
+
+    >>> stated_choice("It is not B. The closest option is (A) 9.8 ft/s.")
+    'A'
+    """
+    for statement in _statements(text, keep_asides=True):
+        if _OR_LETTER.search(statement):
+            return None
+        found = {
+            next(filter(None, match.groups()))
+            for match in _LETTER.finditer(statement)
+            if not _RULED_OUT.search(statement[: match.start()])
+            and not _RULED_OUT.search(statement[: match.end() - 1])
+        }
+        if found:
+            return found.pop() if len(found) == 1 else None
+    return None
+
+
+# -- Texts
+
+_IS = re.compile(
+    r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|by|to be)\s+"
+    r"(?:(?:called|named|known as|the|a|an|in fact|actually|really|indeed|definitely)\s+)*",
+    re.IGNORECASE,
+)
+_TAIL = re.compile(
+    r",?\s+(?:which|who|because|since|as|from|where|when|that|not|and not|rather than)\b.*$|,.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_SMALL = frozenset(
+    "the a an of in on at to and is was are were who what which where when how did does do it its"
+    " this that by for with as first called".split()
+)
+
+
+def stated_texts(text: str, question: str = "") -> list[str]:
+    """Return what the closing statement says: after its verb, or before it if the rest repeats it.
+
+    >>> stated_texts("The capital of France is Paris.")
+    ['Paris']
+    >>> stated_texts("Armstrong was the first on the Moon.", "Who was the first on the Moon?")
+    ['first on the Moon', 'Armstrong']
+    """
+    statements = _statements(text)
+    if not statements:
+        return []
+    statement = _after_turn_of_text(statements[0]).strip(" .!\"'“”")
+    if "?" in statement:
+        return []
+    verbs = list(_IS.finditer(statement))
+    if not verbs:
+        return [statement]
+    last = _TAIL.sub("", statement[verbs[-1].end() :]).strip(" .!\"'“”")
+    found = [last] if last else []
+    asked = _content(question)
+    rest = _content(statement[verbs[0].start() :])
+    if rest and asked and 2 * len(rest & asked) >= len(rest):
+        found.append(statement[: verbs[0].start()].strip(" ,"))
+    return found
+
+
+def _after_turn_of_text(statement: str) -> str:
+    turns = [turn for turn in _TURN.finditer(statement) if turn[0].lower() != "so"]
+    return statement[turns[-1].end() :] if turns else statement
+
+
+def _content(text: str) -> set[str]:
+    return {word.lower() for word in _WORDS.findall(text)} - _SMALL

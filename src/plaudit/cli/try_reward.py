@@ -1,0 +1,238 @@
+"""`plaudit try`."""
+
+import argparse
+import inspect
+import json as json_text
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any
+
+from plaudit.cli.arguments import Option, UsageError
+from plaudit.recipes import Component, Recipe, RowScore, explain, load
+from plaudit.rewards import reward_named
+from plaudit.scores import Score
+from plaudit.scores.decorators import arguments_of, declaration_of, is_reward_factory
+
+HOW_TO_PASS = {
+    "solution": "--solution TEXT",
+    "completion_ids": "--column completion_ids='[1, 2, 3]'",
+}
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.isidentifier():
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    return name, _json_or_text(value)
+
+
+def _json_or_text(text: str) -> Any:
+    try:
+        return json_text.loads(text)
+    except (ValueError, RecursionError):
+        return text
+
+
+Settings = Annotated[Sequence[tuple[str, Any]], Option("NAME=VALUE", "", _setting)]
+
+
+def run(
+    reward: Annotated[str | None, "REWARD"] = None,
+    *,
+    recipe: Annotated[str | None, "R"] = None,
+    completion: Annotated[str, "TEXT"],
+    solution: Annotated[str | None, "TEXT"] = None,
+    column: Settings = (),
+    param: Settings = (),
+    json: bool = False,
+) -> None:
+    r"""Score one completion with a reward, or with a whole recipe, and say why it got what it got.
+
+    TEXT is used as it is. @FILE reads a file and - reads standard input, both as UTF-8 and without
+    their final newline. A completion that is a JSON list of messages is read as messages.
+    A TEXT that begins with a dash needs an equals sign: --solution=-x
+    For a reward that needs a tokenizer, each word counts as one token.
+
+    reward: such as trl.accuracy_reward, iou_reward, or my_rewards:polite for one of your own
+    recipe: a preset such as trl-math, or a TOML file, in place of REWARD
+    completion: what the model wrote
+    solution: the gold answer
+    column: the value of a dataset column, read as JSON if it is JSON and else as text; may be
+        repeated
+    param: a parameter of the reward itself, such as max_len=100; may be repeated
+    json: print one JSON object
+
+    examples:
+      plaudit try --recipe trl-reasoning --completion '<think>…</think> \boxed{4}' --solution 4
+      plaudit try my_rewards:polite --completion 'Yes, please.'
+      plaudit try trl.accuracy_reward --completion 'So \boxed{0.5}.' --solution '1/2'
+      plaudit try think_format_reward --completion @completion.txt --json
+      plaudit try canoe.len_reward --completion '<long_answer>It rains.</long_answer>' \
+          --column problem='<context>It has been raining.</context>'
+      plaudit try trl.get_cosine_scaled_reward --param max_len=100 \
+          --completion '\boxed{4}' --solution 4 --column completion_ids='[1, 2, 3]'
+      plaudit try vlm_r1.cosine_reward --completion 'four words of text' --column acc_reward=1.0
+    """
+    if (reward is None) == (recipe is None):
+        raise UsageError("name either a REWARD or a --recipe")
+    if recipe is not None and param:
+        raise UsageError("--param is for a REWARD; a recipe has its params in its file")
+    text = _messages_or_text(_read(completion))
+    gold = None if solution is None else _read(solution)
+    if reward is not None:
+        _try_reward(reward, text, gold, dict(param), dict(column), json)
+    elif recipe is not None:
+        _try_recipe(recipe, text, gold, dict(column), json)
+
+
+def _try_reward(
+    name: str,
+    completion: Any,
+    solution: str | None,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+    json: bool,
+) -> None:
+    is_own = ":" in name
+    name, reward = (name, None) if is_own else _named(name)
+    row = completion, solution, params, columns
+    try:
+        score = _explained_own(name, *row) if is_own else _explained(reward, *row)
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        raise UsageError(f"{name}: {error}") from error
+    if json:
+        print(json_text.dumps({"reward": name, **asdict(score)}))
+    else:
+        print(_as_text({"reward": name, **_facts(score)}))
+
+
+def _try_recipe(
+    name: str, completion: Any, solution: str | None, columns: dict[str, Any], json: bool
+) -> None:
+    try:
+        recipe = load(name)
+        row = _row(recipe, completion, solution, columns)
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        raise UsageError(f"{name}: {error}") from error
+    if json:
+        scores = {one: asdict(score) for one, score in row.components.items()}
+        facts = {"recipe": recipe.name, "total": row.total, "status": row.status}
+        print(json_text.dumps({**facts, "components": scores}))
+        return
+    total = "None (every reward skips the row)" if row.total is None else str(row.total)
+    print(_as_text({"recipe": recipe.name, "total": total, "status": row.status}))
+    for component in recipe.components:
+        weight = f", weight {component.weight:g}" if component.weight != 1.0 else ""
+        print(f"\n{component.name} ({component.reference}{weight})")
+        print(_as_text(_facts(row.components[component.name]), "  "))
+
+
+def _row(
+    recipe: Recipe, completion: Any, solution: str | None, columns: dict[str, Any]
+) -> RowScore:
+    given = {**columns, **({} if solution is None else {"solution": solution})}
+    for argument, column in recipe.needs().items():
+        if argument not in given and column not in given:
+            _ask_for_missing(["solution" if argument == "solution" else column], given, "--column")
+    columns = {name: [value] for name, value in given.items()}
+    return recipe.score_batch([completion], **columns).rows[0]
+
+
+def _explained(
+    reward: Any,
+    completion: Any,
+    solution: str | None,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+) -> Score:
+    known = inspect.signature(reward).parameters
+    for name in params:
+        if name not in known:
+            raise ValueError(f"has no parameter {name}; it has {', '.join(known)}")
+    if "tokenizer" in known:
+        params = {"tokenizer": Words(), **params}
+    if is_reward_factory(reward):
+        _ask_for_missing(arguments_of(reward)[2], params, "--param")
+        reward, params = reward(**params), {}
+    declaration = declaration_of(reward)
+    given = [*params, *columns]
+    given += ["solution"] if solution is not None else []
+    needed = [name for name in declaration.needs if name in declaration.settings]
+    _ask_for_missing(needed, given, "--param")
+    _ask_for_missing(declaration.needs, given, "--column")
+    return explain(reward, completion, solution, **params, **columns)
+
+
+def _explained_own(
+    reference: str,
+    completion: Any,
+    solution: str | None,
+    params: dict[str, Any],
+    columns: dict[str, Any],
+) -> Score:
+    """Return the score that the user's own function gives, called as a recipe would call it."""
+    component = Component("", reference, params=params, folder=str(Path.cwd()))
+    given = [*columns, *(["solution"] if solution is not None else [])]
+    _ask_for_missing(component.needs({}), given, "--column")
+    (reward,) = Recipe("try", (component,)).reward_funcs()
+    return explain(reward, completion, solution, **columns)
+
+
+def _named(wanted: str) -> tuple[str, Any]:
+    try:
+        return reward_named(wanted)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _read(text: str) -> str:
+    if text != "-" and not text.startswith("@"):
+        return text
+    try:
+        raw = sys.stdin.buffer.read() if text == "-" else Path(text[1:]).read_bytes()
+        return raw.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except OSError as error:
+        raise UsageError(f"cannot read {text[1:]}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UsageError(f"cannot read {text}: it is not UTF-8 text") from error
+
+
+def _messages_or_text(text: str) -> Any:
+    value = _json_or_text(text) if text.lstrip().startswith("[{") else text
+    if isinstance(value, list) and all(isinstance(m, dict) and "content" in m for m in value):
+        return value
+    return text
+
+
+class Words:
+    """A tokenizer for the command line, which has no model: each word is a token."""
+
+    def encode(self, text: str) -> list[str]:
+        """Return the words of a text."""
+        return text.split()
+
+
+def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
+    """Raise ValueError for the first argument that is missing; the message says how to pass it."""
+    for name in needed:
+        if name not in given:
+            how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
+            raise ValueError(f"needs {name}: pass {how}")
+
+
+def _facts(score: Score) -> dict[str, str | None]:
+    value = "None (the row is skipped)" if score.value is None else str(score.value)
+    facts = {"value": value, "answer": score.answer, "gold": score.gold, "method": score.method}
+    return {**facts, "status": score.status, "why": score.why, "problem": score.problem}
+
+
+def _as_text(facts: dict[str, str | None], indent: str = "") -> str:
+    return "\n".join(f"{indent}{fact:<8}{_one_line(text)}" for fact, text in facts.items() if text)
+
+
+def _one_line(text: str, width: int = 200) -> str:
+    """Return text that neither moves the cursor nor fills the screen: escaped, and cut."""
+    shown = text if len(text) <= width else text[: width - 1] + "…"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

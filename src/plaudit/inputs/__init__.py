@@ -1,0 +1,1 @@
+"""What a trainer or a table passes -> texts, golds, columns, images."""

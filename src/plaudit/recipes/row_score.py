@@ -1,0 +1,143 @@
+"""What completions got from a recipe: each component's score, and what they come to."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+
+from plaudit.scores import Score
+from plaudit.scores.notebook import html_table
+from plaudit.scores.score import NOT_APPLICABLE, STATUSES
+
+_SHOWN = 20  # rows of a table in a notebook
+
+
+@dataclass(frozen=True)
+class RowScore:
+    """What one completion got from a recipe.
+
+    total: the weighted sum of the components, without those that are None; None if all are, or if
+        one with a weight failed: without it, the others would say something else
+    components: the score of each, in the recipe's order; its value is what counts. One that its
+        gate holds back has the value 0.0, and the value that it would have had as `ungated`
+    weights: the weight of each component in the total; 1.0 for one that is not named
+    neutral: what each component is worth to a trainer that takes only numbers, if the row has no
+        total; 0.0 for one that is not named
+    """
+
+    total: float | None
+    components: Mapping[str, Score]
+    weights: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+    neutral: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def weighted(self) -> dict[str, float]:
+        """What each component adds to the total: its weight times its value, 0.0 without one.
+
+        If the row has no total, these are the neutral values.
+        """
+        values = {name: score.value for name, score in self.components.items()}
+        if self.total is None:
+            values = {name: self.neutral.get(name) for name in values}
+        return {name: self.weights.get(name, 1.0) * (v or 0.0) for name, v in values.items()}
+
+    @property
+    def status(self) -> str:
+        """The worst status of a component, by the order of `STATUSES`."""
+        return _worst(tuple([score.status for score in self.components.values()]))
+
+    @property
+    def why(self) -> str:
+        """What each component gave and why, in one line."""
+        scores = self.components.items()
+        reasons = (f"{name} {s.value}: {s.why.removesuffix('.')}" for name, s in scores)
+        return " ".join("; ".join(reasons).split())
+
+    def _repr_html_(self) -> str:
+        """Return a table for a notebook."""
+        head = ["component", "value", "status", "answer", "gold", "why"]
+        lines = [
+            (name, one.value, one.status, one.answer, one.gold, one.why)
+            for name, one in self.components.items()
+        ]
+        return html_table(f"total {self.total}, {self.status}", head, lines)
+
+
+class RowScores(list[RowScore]):
+    """What a batch got from a recipe: a list, which shows its rows as a table in a notebook."""
+
+    def _repr_html_(self) -> str:
+        names = list(self[0].components) if self else []
+        shown = [
+            [index, *(row.components[name].value for name in names), row.total, row.status, row.why]
+            for index, row in enumerate(self[:_SHOWN])
+        ]
+        more = f"and {len(self) - _SHOWN:,} more" if len(self) > _SHOWN else ""
+        many = f"{len(self):,} row{'' if len(self) == 1 else 's'}"
+        return html_table(many, ["row", *names, "total", "status", "why"], shown, more)
+
+
+@dataclass(frozen=True)
+class ScoredBatch:
+    """What the rows of a batch got from a recipe, by component, without an object for each row.
+
+    components: the scores of each, in the recipe's order; their values are what counts
+    weights: the weight of each component in the total
+    """
+
+    components: Mapping[str, list[Score]]
+    weights: Mapping[str, float]
+
+    @cached_property
+    def totals(self) -> list[float | None]:
+        """The total of each row: the weighted sum, without components that are None."""
+        values = [[score.value for score in scores] for scores in self.components.values()]
+        weights = list(self.weights.values())
+        if any(None in column for column in values):
+            return [weighted_total(row, weights) for row in zip(*values, strict=True)]
+        weighted = [
+            [weight * value for value in column if value is not None]
+            for weight, column in zip(weights, values, strict=True)
+        ]
+        return [_sum(row) for row in zip(*weighted, strict=True)]
+
+    @cached_property
+    def statuses(self) -> list[str]:
+        """The status of each row."""
+        columns = [[score.status for score in scores] for scores in self.components.values()]
+        return [_worst(row) for row in zip(*columns, strict=True)]
+
+    @property
+    def answers(self) -> list[str | None]:
+        """The answer that was read in each row, by the first component that read one."""
+        columns = [[score.answer for score in scores] for scores in self.components.values()]
+        rows = zip(*columns, strict=True)
+        first = (next((one for one in row if one is not None), None) for row in rows)
+        return [None if one is None else str(one) for one in first]
+
+    @cached_property
+    def rows(self) -> RowScores:
+        """The same, row by row."""
+        each = zip(*self.components.values(), strict=True)
+        return RowScores(
+            RowScore(total, dict(zip(self.components, scores, strict=True)), self.weights)
+            for total, scores in zip(self.totals, each, strict=True)
+        )
+
+
+def weighted_total(values: Sequence[float | None], weights: Sequence[float]) -> float | None:
+    """Return the weighted sum of the values that are not None; None if all are."""
+    weighted = [w * value for w, value in zip(weights, values, strict=True) if value is not None]
+    return _sum(weighted) if weighted else None
+
+
+def _sum(weighted: Sequence[float]) -> float:
+    """Return the sum to 15 digits: 1.0 + 0.2 + 0.2 is 1.4, and not 1.4000000000000001."""
+    return weighted[0] if len(weighted) == 1 else float(f"{sum(weighted):.15g}")
+
+
+@lru_cache  # a batch has few different ones
+def _worst(statuses: tuple[str, ...]) -> str:
+    applicable = [status for status in statuses if status != NOT_APPLICABLE]
+    if statuses and not applicable:
+        return NOT_APPLICABLE
+    return next((status for status in STATUSES if status in applicable), STATUSES[-1])

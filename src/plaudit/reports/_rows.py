@@ -1,0 +1,267 @@
+"""The rows of a page: which are shown, which with their whole text, and the data of the table."""
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from plaudit.reports._folder import Folder, completion_text, prompt_text
+from plaudit.reports._numbers import Numbers
+from plaudit.reports._pass_at_k import Array
+from plaudit.reports._summary import Groups, ReportedRun, Summary
+from plaudit.scores.score import PROBLEM_STATUSES, STATUSES
+
+PROMPTS = 10  # the hardest and the most contested
+FLAT_GROUPS = 50  # groups without signal that are listed
+EXAMPLES = 5  # of each status
+LONGEST = 20_000  # characters of one completion
+FULL_TEXT = 8_000_000  # characters of all completions that are shown in full
+CUT = 400  # characters of each of the others
+
+_OF_A_GROUP = 16  # rows of a group that the page refers to
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The places of the rows on the page, and the groups and examples that the page refers to.
+
+    full: the places of the rows that are shown with their whole text
+    """
+
+    places: Array
+    full: set[int]
+    hardest: list[int]
+    contested: list[int]
+    without_signal: list[int]
+    examples: dict[str, list[int]]
+
+
+def sample_of(
+    numbers: Numbers,
+    summary: Summary,
+    rows: int,
+    wanted: Sequence[int],
+    full_text: int = FULL_TEXT,
+) -> Sample:
+    """Choose `rows` rows; `wanted` are the places of rows that come first.
+
+    full_text: characters of all completions that are shown in full
+    """
+    groups = summary.groups
+    hardest, contested = _hardest(groups), _contested(groups)
+    examples = _examples(numbers)
+    members = [_members(numbers, group) for group in dict.fromkeys([*hardest, *contested])]
+    shown = [np.array(places, np.int64) for places in examples.values()]
+    flat = np.flatnonzero(groups.without_signal & (groups.rows > 0))[:FLAT_GROUPS]
+    referenced = np.concatenate([wanted, *shown, *members, groups.first[flat]]).astype(np.int64)
+    order = _in_order(numbers, referenced, rows)
+    return Sample(
+        places=order,
+        full=_with_full_text(numbers.characters, order, full_text),
+        hardest=hardest,
+        contested=contested,
+        without_signal=flat.tolist(),
+        examples=examples,
+    )
+
+
+def _hardest(groups: Groups) -> list[int]:
+    scored = np.flatnonzero(groups.scored > 0)
+    order = np.lexsort((scored, groups.mean[scored]))
+    return [int(group) for group in scored[order[:PROMPTS]]]
+
+
+def _contested(groups: Groups) -> list[int]:
+    uneven = np.flatnonzero(~groups.without_signal)
+    order = np.lexsort((uneven, -groups.variance[uneven]))
+    return [int(group) for group in uneven[order[:PROMPTS]]]
+
+
+def _examples(numbers: Numbers) -> dict[str, list[int]]:
+    """Return the first rows of each status except `scored`, the worst status first."""
+    codes = {status: code for code, status in enumerate(numbers.status_names)}
+    return {
+        status: np.flatnonzero(numbers.statuses == codes[status])[:EXAMPLES].tolist()
+        for status in STATUSES[:-1]
+        if status in codes
+    }
+
+
+def _members(numbers: Numbers, group: int) -> Array:
+    return np.flatnonzero(numbers.groups == group)[:_OF_A_GROUP]
+
+
+def _in_order(numbers: Numbers, referenced: Array, rows: int) -> Array:
+    """Return the places of `rows` rows, the most important first."""
+    bad = [code for code, name in enumerate(numbers.status_names) if name in PROBLEM_STATUSES]
+    troubled = np.isin(numbers.statuses, bad)
+    places = np.arange(len(numbers.row_ids))
+    by_total = np.lexsort((places, numbers.totals))
+    first = _unique(referenced)[:rows]
+    chosen = np.zeros(len(places), np.bool_)
+    chosen[first] = True
+    parts = [first]
+    for pool in (places[troubled], by_total[~troubled[by_total]]):
+        more = evenly_spaced(pool[~chosen[pool]], rows - int(chosen.sum()))
+        chosen[more] = True
+        parts.append(_spread_out(more))
+    return np.concatenate(parts)
+
+
+def _unique(places: Array) -> Array:
+    return np.array(list(dict.fromkeys(places.tolist())), np.int64)
+
+
+def evenly_spaced(pool: Array, count: int) -> Array:
+    """`count` entries of a pool, evenly spaced from its first to its last."""
+    if count >= len(pool):
+        return pool
+    return pool[np.linspace(0, len(pool) - 1, max(count, 0)).round().astype(np.int64)]
+
+
+def _spread_out(pool: Array) -> Array:
+    """Return the same places, in an order of which each prefix is spread over the whole."""
+    golden = (np.arange(len(pool)) * 0.6180339887498949) % 1.0
+    return pool[np.argsort(golden, kind="stable")]
+
+
+def _with_full_text(characters: Array, order: Array, full_text: int) -> set[int]:
+    costs = np.minimum(characters[order], LONGEST)
+    return set(order[np.cumsum(costs) <= full_text].tolist())
+
+
+def cut(text: str, most: int) -> tuple[str, int, str]:
+    """Return the beginning of a text, how many characters were left out, and the end of it.
+
+    The end is longer, since it usually has the answer.
+    """
+    if len(text) <= most:
+        return text, 0, ""
+    head = most // 3
+    return text[:head], len(text) - most, text[len(text) - (most - head) :]
+
+
+def json_number(value: Any) -> float | None:
+    """Return a number for the page, rounded to six decimals; None if it is None or not finite."""
+    return round(float(value), 6) if value is not None and np.isfinite(value) else None
+
+
+_PROMPT, _REASON, _OTHER = 4000, 2000, 1000  # characters, in rows with their whole text
+_CUT_PROMPT, _CUT_REASON, _CUT_OTHER = 300, 160, 80  # and in the others
+_OTHERS = 4_000_000  # characters of all other columns; after that they are cut shorter still
+_SHORTEST = 24
+_ITEMS = 100  # of a list in another column
+_BYTES = "(bytes: not shown)"
+_NAMES = "id run group status total length values prompt gold text reasons right label others"
+_LATEX = re.compile(r"\$[^$\n]+\$|\\[\[(]|\\[a-zA-Z]{2,}")
+
+
+class RowTable:
+    """The rows of the page's table. `has_latex` says whether a text in it may have formulas."""
+
+    def __init__(self, runs: Sequence[ReportedRun]) -> None:
+        self._runs = runs
+        folders = [run.folder for run in runs]
+        self._components = _distinct(f.components for f in folders)
+        self._columns = _distinct((*f.others, *f.unread) for f in folders)
+        self._strings: dict[str, int] = {}
+        self._rows: list[list[Any]] = []
+        self._left = _OTHERS
+        self._pairs: dict[int, int] = {}
+        self.has_latex = False
+
+    def add(self, run: int, place: int, row: dict[str, Any], full: bool) -> None:
+        """Add a row of a run: its whole text, or its beginning and end."""
+        folder, numbers = self._runs[run].folder, self._runs[run].numbers
+        prompt_size, size = (_PROMPT, _REASON) if full else (_CUT_PROMPT, _CUT_REASON)
+        text = completion_text(value_of(row, folder.completion))
+        head, left_out, tail = cut(text, LONGEST if full else CUT)
+        self.has_latex = self.has_latex or bool(_LATEX.search(head) or _LATEX.search(tail))
+        gold = value_of(row, folder.gold)
+        labels = numbers.labels
+        self._rows.append(
+            [
+                row["row_id"],
+                run,
+                self._string(str(row["group_id"]), size),
+                self._string(str(row["status"]), size),
+                json_number(row["total"]),
+                int(numbers.lengths[place]),
+                [json_number(row.get(name)) for name in self._components],
+                self._string(prompt_text(value_of(row, folder.prompt)), prompt_size),
+                None if gold is None else self._string(completion_text(gold), size),
+                [head, left_out, tail] if left_out else head,
+                [self._reason(entry, size) for entry in row["explanation"] or ()],
+                json_number(numbers.right[place]),
+                None if labels is None else json_number(labels[place]),
+                self._others(folder, row, _OTHER if full else _CUT_OTHER),
+            ]
+        )
+
+    def _reason(self, entry: dict[str, Any], size: int) -> list[Any]:
+        texts = (entry[name] for name in ("component", "status", "method", "answer", "gold", "why"))
+        known = [None if text is None else self._string(text, size) for text in texts]
+        return [json_number(entry["value"]), *known, json_number(entry["ungated"])]
+
+    def _others(self, folder: Folder, row: dict[str, Any], size: int) -> list[int | None]:
+        found: list[int | None] = []
+        for name in self._columns:
+            value = _BYTES if name in folder.unread else row.get(name)
+            if value is None:
+                found.append(None)
+                continue
+            # What a report is split by is filtered by: it stays as it is, unless it is very long.
+            most = _OTHER if name in folder.by else size if self._left > 0 else _SHORTEST
+            before = len(self._strings)
+            place = self._string(_value_text(value), most)
+            self._left -= most if len(self._strings) > before else 0
+            found.append(place)
+        return found
+
+    def _string(self, text: str, most: int) -> int:
+        head, left_out, tail = cut(text, most)
+        short = f"{head} … {tail}" if left_out else head
+        known = self._strings.setdefault(short, len(self._strings))
+        if known == len(self._strings) - 1 and not self.has_latex:
+            self.has_latex = bool(_LATEX.search(short))
+        return known
+
+    def pair(self, pairs: Iterable[tuple[int, int]]) -> None:
+        """Say which rows, by their place in the table, are shown side by side."""
+        for a, b in pairs:
+            self._pairs[a], self._pairs[b] = b, a
+
+    def data(self) -> dict[str, Any]:
+        """Return the data of the table."""
+        names = _NAMES.split()
+        columns = zip(*self._rows, strict=True) if self._rows else [[] for _ in names]
+        return {
+            "runs": [run.name for run in self._runs],
+            "components": self._components,
+            "columns": self._columns,
+            "strings": list(self._strings),
+            **dict(zip(names, columns, strict=True)),
+            "pair": [self._pairs.get(place) for place in range(len(self._rows))],
+        }
+
+
+def value_of(row: dict[str, Any], column: str | None) -> Any:
+    """Return the value of a column, None if there is no such column."""
+    return None if column is None else row[column]
+
+
+def _distinct(names: Any) -> list[str]:
+    return list(dict.fromkeys(name for group in names for name in group))
+
+
+def _value_text(value: Any) -> str:
+    """Return a value of any kind, as text."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and len(value) > _ITEMS:
+        start = json.dumps(value[:_ITEMS], ensure_ascii=False, default=str)
+        return f"{start[:-1]}, … {len(value):,} in all"
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,322 @@
+"""The format in which each component pays an honest right answer, and what it pays."""
+
+import inspect
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from types import CodeType
+from typing import Any
+
+from plaudit.recipes import Component, Recipe
+from plaudit.reports.audit._attack import NUMERIC, Case, differing, plain_number
+from plaudit.reports.audit._reward_process import Pay, Result, RowScorer, value_of
+from plaudit.reports.audit._sample import AuditSample
+from plaudit.reports.honest_answers import (
+    REASONING,
+    AnswerFormat,
+    GoldAnswer,
+    GoldKind,
+    learn_format,
+    number_text,
+    try_formats,
+    usual_formats,
+)
+
+_TRIAL_ROWS = 12
+_LONG_REASONING = " ".join(
+    f"Part {n} of the {noun} is {word}, and so I look at it from the {side} side before going on."
+    for n, (noun, word, side) in enumerate(
+        (noun, word, side)
+        for noun in ("question", "task", "matter")
+        for word in ("plain", "hard", "short", "odd")
+        for side in ("left", "right")
+    )
+)
+_WRONG_NUMBERS = ("17", "23", "40", "58", "71", "86", "93", "105", "123", "999")
+_WRONG_WORDS = (
+    *("Lisbon", "basalt", "Ada Lovelace", "magnesium", "Lake Chad", "the oboe", "1066", "quartz"),
+    *("Thursday", "Oslo"),
+)
+
+
+@dataclass(frozen=True)
+class PaidFormat:
+    """How a component wants its answers, and what it pays for them.
+
+    format: the format that pays best, with a right answer in it
+    own: the format that the table or the user shows, which a right answer must be paid in
+    pays: what a right answer gets, row by row; None if the row is skipped
+    wrong: what a wrong answer gets in the same format, row by row
+    full: what a right answer gets if nothing is amiss
+    floor: the value from which pay is counted: 0, or what a wrong answer gets if a right one gets
+        no more than 0
+    reads_gold, reads_prompt: whether its values depend on the gold, on what is asked
+    likes_length: whether a right answer gets more than twice as much after long reasoning
+    """
+
+    format: AnswerFormat
+    own: AnswerFormat
+    pays: Mapping[int, float | None]
+    wrong: Mapping[int, float | None]
+    full: float
+    floor: float
+    reads_gold: bool
+    reads_prompt: bool
+    likes_length: bool = False
+
+    @property
+    def pays_something(self) -> bool:
+        """Whether a right answer earns anything."""
+        return self.full > self.floor + 1e-9
+
+    def share(self, row: int, value: float | None) -> float:
+        """Return what a value is of the pay of a right answer in this row, from 0 to 1."""
+        if value is None or value != value or not self.pays_something:
+            return 0.0
+        return min(max((value - self.floor) / (self.honest(row) - self.floor), 0.0), 1.0)
+
+    def honest(self, row: int) -> float:
+        """Return what a right answer gets in this row, or would if nothing were amiss."""
+        pay = self.pays.get(row)
+        amiss = pay is None or pay - self.floor < 0.25 * (self.full - self.floor)
+        return self.full if amiss or pay is None else pay
+
+    @property
+    def wrong_share(self) -> float:
+        """What a wrong answer in the right format gets, as a share."""
+        shares = [self.share(row, value) for row, value in self.wrong.items()]
+        return round(sum(shares) / len(shares), 4) if shares else 0.0
+
+
+class FormatFinder:
+    """Finds the format of each component by trying the usual ones on rows."""
+
+    def __init__(
+        self, recipe: Recipe, sample: AuditSample, scorer: RowScorer, template: str | None
+    ) -> None:
+        self._scorer, self._sample = scorer, sample
+        self.rows = [row for row, gold in enumerate(sample.golds) if gold is not None] or list(
+            range(len(sample.rows))
+        )
+        constants = [one for component in recipe.components for one in constants_of(component)]
+        # What patterns escape is put back: r"<\/answer>" names the tag, too.
+        texts = [one.replace("\\/", "/") for one in constants if isinstance(one, str)]
+        prompts = [str(row.get("prompt", "")) for row in sample.rows[:5]]
+        texts = [*list(sample.completions.values())[:5], *prompts, *texts]
+        self._lengths, self._tags = _lengths_in(constants), _tags_in(texts)
+        self._thinks = any("<think>" in text for text in texts)
+        self._wrong: dict[tuple[int, int], tuple[str, ...]] = {}
+        golds = {row: gold.texts for row, gold in enumerate(sample.golds) if gold is not None}
+        self._shown = (
+            learn_format(sample.completions, golds)
+            if template is None
+            else AnswerFormat.of(template)
+        )
+
+    def find(self, targets: Sequence[str]) -> dict[str, PaidFormat]:
+        """Return the format of each component, and of the total if it is a target."""
+        formats = self._candidates()
+        pays = self._tried(formats, targets)
+        long = self._tried(
+            [
+                AnswerFormat(one.template.replace(REASONING, _LONG_REASONING), text=one.text)
+                for one in formats
+                if REASONING in one.template
+            ],
+            targets,
+        )
+        measured: dict[AnswerFormat, dict[str, PaidFormat]] = {}
+        chosen: dict[str, PaidFormat] = {}
+        for target in targets:
+            best = max(range(len(formats)), key=lambda n: pays[n][target])
+            shown = self._shown is not None and pays[0][target] >= 0.9 * pays[best][target]
+            one = formats[0] if shown else formats[best]
+            if one not in measured:
+                measured[one] = self._measured(one, targets)
+            paid = replace(measured[one][target], own=self._shown or one)
+            most = max((pay[target] for pay in long), default=0.0)
+            if most > 2 * max(paid.full, 0.0):
+                paid = replace(paid, full=most, likes_length=True)
+            chosen[target] = paid
+        return chosen
+
+    def _candidates(self) -> list[AnswerFormat]:
+        """Return the formats to try, the one that the table shows first."""
+        golds = [gold for gold in self._sample.golds if gold is not None]
+        most = max((len(gold.texts) for gold in golds), default=1)
+        usual = usual_formats(self._tags)
+        # Of several items the first alone comes first: if that is paid, they are aliases.
+        has_items = any(gold.kind is GoldKind.ITEMS for gold in golds)
+        order = [most - 1, *range(most - 1)] if has_items else range(most)
+        shown = [] if self._shown is None else [self._shown]
+        return [*shown, *(replace(one, text=n) for n in order for one in usual)]
+
+    def _tried(
+        self, formats: Sequence[AnswerFormat], targets: Sequence[str]
+    ) -> list[dict[str, float]]:
+        """Return what right answers get on average, format by format."""
+        rows = spread(self.rows, _TRIAL_ROWS)
+        results = try_formats(formats, rows, self._answer, self._scorer)
+        return [{t: _mean(value_of(one, t) for one in some) for t in targets} for some in results]
+
+    def _measured(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
+        cases = [self.case(row, one) for row in self.rows]
+        right = [(c.index, c.full(c.answer)) for c in cases]
+        wrong = [(c.index, c.full(c.wrong)) for c in cases]
+        results = [*self._scorer(right), *self._scorer(wrong)]
+        gold = self._sample.gold_column
+        names = dict.fromkeys(name for row in self._sample.rows for name in row)
+        by_gold = self._changed([*right, *wrong], results, [gold or ""])
+        by_prompt = self._changed([*right, *wrong], results, [n for n in names if n != gold])
+        found = {}
+        for target in targets:
+            values = [value_of(one, target) for one in results]
+            pays = dict(zip(self.rows, values[: len(cases)], strict=True))
+            lost = dict(zip(self.rows, values[len(cases) :], strict=True))
+            reads = target in by_gold, target in by_prompt
+            found[target] = PaidFormat(
+                one, one, pays, lost, *_full_pay(pays, lost, reads[0]), *reads
+            )
+        return found
+
+    def _changed(
+        self, texts: Sequence[tuple[int, str]], before: Sequence[Result], columns: Sequence[str]
+    ) -> set[str]:
+        """Return the components whose values change when columns come from the next row."""
+        others = dict(zip(self.rows, [*self.rows[1:], *self.rows[:1]], strict=True))
+        after = self._scorer.with_columns_of(texts, others, columns)
+        pairs = list(zip(before, after, strict=True))
+        names = {name for one in before if isinstance(one, Pay) for name in one.values}
+        raised = any(isinstance(a, Pay) != isinstance(b, Pay) for a, b in pairs)
+        return {
+            name
+            for name in names
+            if raised or any(_differ(value_of(a, name), value_of(b, name)) for a, b in pairs)
+        }
+
+    def case(self, row: int, one: AnswerFormat) -> Case:
+        """Return the case of a row in a format, with answers that are wrong."""
+        columns, gold = self._sample.rows[row], self._sample.golds[row]
+        answer = self._answer(row, one)
+        if (row, one.text) not in self._wrong:
+            alike = self._alike(row, gold, answer, one.text)
+            self._wrong[row, one.text] = tuple(differing(alike, answer))
+        others, named = self._wrong[row, one.text], (self._lengths, self._tags, self._thinks)
+        return Case(row, columns, gold, answer, one, others, *named)
+
+    def _answer(self, row: int, one: AnswerFormat) -> str:
+        gold = self._sample.golds[row]
+        return "42" if gold is None else _text(gold, one.text)
+
+    def _alike(self, row: int, gold: GoldAnswer | None, answer: str, text: int) -> list[str]:
+        """Return the answers of the rows that follow, of the same kind, then made-up ones."""
+        golds = self._sample.golds
+        after = [golds[(row + n) % len(golds)] for n in range(1, len(golds))]
+        kind = GoldKind.TEXT if gold is None else gold.kind
+        alike = [_text(one, text) for one in after if one and one.kind is kind]
+        if kind is GoldKind.LETTER:
+            alike += "ABCD"
+        if kind in NUMERIC:
+            number = number_text(answer)
+            other = plain_number(round(number.value * 3 + 7, 2)) if number else "7"
+            alike += [*_WRONG_NUMBERS, other]
+        elif kind in (GoldKind.TEXT, GoldKind.ITEMS):
+            alike += _WRONG_WORDS
+        elif kind is GoldKind.CALLS:
+            alike += [f'[{{"name": "other_{n}", "arguments": {{}}}}]' for n in range(20)]
+        elif kind is GoldKind.OBJECT:
+            alike += [f'{{"other_{n}": {n}}}' for n in range(20)]
+        else:
+            boxes = [f"[{n}, {n}, {n + 25}, {n + 20}]" for n in range(3, 90, 11)]
+            alike += boxes if kind is GoldKind.BOX else [f"[{box}]" for box in boxes]
+        return alike
+
+
+def _text(gold: GoldAnswer, text: int) -> str:
+    return gold.texts[min(text, len(gold.texts) - 1)]
+
+
+def spread(rows: Sequence[int], count: int) -> list[int]:
+    """Return at most `count` of some rows, evenly spaced."""
+    if len(rows) <= count:
+        return list(rows)
+    return [rows[i * len(rows) // count] for i in range(count)]
+
+
+def _full_pay(
+    pays: Mapping[int, float | None], wrong: Mapping[int, float | None], reads_gold: bool
+) -> tuple[float, float]:
+    """Return what a right answer gets if nothing is amiss, and from which value pay is counted."""
+    values = [v for v in pays.values() if v is not None and v == v]
+    best = max(values, default=0.0)
+    floor = 0.0
+    if best <= 0 and reads_gold:
+        floor = min((v for v in wrong.values() if v is not None and v == v), default=0.0)
+    paid = [v for v in values if v - floor > 0.25 * (best - floor)]
+    return (median(paid) if paid else best), floor
+
+
+def _mean(values: Iterable[float | None]) -> float:
+    known = [v for v in values if v is not None and v == v and abs(v) != float("inf")]
+    return sum(known) / len(known) if known else 0.0
+
+
+def _differ(a: float | None, b: float | None) -> bool:
+    if a is None or b is None:
+        return (a is None) != (b is None)
+    return abs(a - b) > 1e-9
+
+
+# --- what a reward's code names -------------------------------------------------------------------
+
+_TAG = re.compile(r"</?([a-z][a-z_]{2,20})>")
+_NOT_TAGS = {"context", "image", "eos", "pad", "unk", "bos"}
+
+
+def constants_of(component: Component) -> Iterator[Any]:
+    """Yield the numbers and texts in a reward's code, its defaults and its parameters."""
+    yield from component.params.values()
+    function = inspect.unwrap(component.bound.function)
+    function = getattr(function, "__func__", function)
+    code = getattr(function, "__code__", None)
+    if code is None:  # an object that is called
+        yield from vars(function).values() if hasattr(function, "__dict__") else ()
+        code = getattr(type(function).__call__, "__code__", None)
+    yield from getattr(function, "__defaults__", None) or ()
+    if code is not None:
+        yield from _constants(code, getattr(function, "__globals__", {}))
+
+
+def _constants(code: CodeType, named: Mapping[str, Any], depth: int = 0) -> Iterator[Any]:
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _constants(constant, named, depth)
+        elif isinstance(constant, tuple | frozenset):
+            yield from constant
+        else:
+            yield constant
+    for name in code.co_names:
+        value = named.get(name)
+        if isinstance(value, re.Pattern):
+            yield value.pattern
+        elif isinstance(value, str | int | tuple | list):
+            yield from [value] if isinstance(value, str | int) else value[:50]
+        elif inspect.isfunction(value) and value.__globals__ is named and depth < 3:
+            yield from _constants(value.__code__, named, depth + 1)
+
+
+def _tags_in(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the first four tags that texts name."""
+    found = [tag for text in texts for tag in _TAG.findall(text) if tag not in _NOT_TAGS]
+    return tuple(dict.fromkeys(found))[:4]
+
+
+def _lengths_in(constants: Iterable[Any]) -> tuple[int, ...]:
+    """Return the whole numbers that may be lengths, at most eight of them."""
+    whole = {
+        int(c)
+        for c in constants
+        if isinstance(c, int | float) and not isinstance(c, bool) and c == c and abs(c) < 1e9
+    }
+    return tuple(sorted(n for n in whole if 8 <= n <= 30_000)[:8])

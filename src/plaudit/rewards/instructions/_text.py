@@ -1,0 +1,174 @@
+"""Sentences, words, tokens, syllables, emoji and the language of a text; the same every time.
+
+Sentences and tokens are cut as nltk's English Punkt model and its word tokenizer cut them, since
+that is what the references count; the rules are written out here and need no data.
+"""
+
+import re
+from functools import cache
+from importlib import import_module
+from itertools import chain, pairwise
+from string import punctuation
+from typing import Any
+
+PUNCTUATION = str.maketrans("", "", punctuation)
+STRIPPED = punctuation + " "
+CLOSING_QUOTES = "\"'”’»)]*_"
+
+# The abbreviations that Punkt's English model knows: what follows one is no new sentence, unless
+# it is one of the words after it. It knows neither "e.g." nor "etc.".
+_ABBREVIATIONS = frozenset(
+    """c d e f g h k l m n p r s t v w a.a a.c a.d a.g a.h a.m a.s a.t adm ala ariz aug ave b.v
+    bros c.v calif chg cie co col colo conn corp cos ct d.c d.h d.w dec dr e.f e.h e.l e.m f.g f.j
+    feb fla fri ft g.d g.f g.k ga gen h.c h.f h.m ill inc j.b j.c j.j j.k j.p j.r jan jr kan ky l.a
+    l.f l.p lt ltd m.b.a m.j maj messrs mg mich minn mr mrs ms n.c n.d n.h n.j n.m n.v n.y nev nov
+    oct ok okla ore p.m pa ph.d prof r.a r.h r.i r.j r.k r.t rep reps s.a s.c s.g s.p.a s.s sen sep
+    sept sr st sw t.j tenn tues u.k u.n u.s u.s.a u.s.s.r va vs vt w.c w.r w.va w.w wash wed wis
+    yr""".split()
+)
+_SENTENCE_STARTERS = frozenset(
+    """according although among both but despite even he however i if in indeed instead it many
+    meanwhile moreover most nevertheless nonetheless nor separately similarly since so some the
+    there these they this though thus under when while yet""".split()
+)
+_OPENING = "([{\"'`*#&@:;,-"
+_ENDS = re.compile(r"[.?!](?=$|\s|[)\";}\]*:@'({\[!?])")
+_TOKEN = re.compile(r"[^ \t\n\r\v\f]+")  # Punkt cuts once in what has no plain white space in it
+_HEADINGS = frozenset("abix")  # "A. Overview" is cut, "J. Smith" is not
+_NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
+_CLOSING = re.compile(r"[\"')\]}]+(?=\s|--|$)\s*")
+_LONGEST = 40  # characters around an end that are looked at
+_MOST_SENTENCES = 10_000  # what follows is one more, so that a megabyte of periods takes no seconds
+_MOST_FOR_LANGUAGE = 100_000  # characters: langdetect reads 10,000, but looks for URLs in all
+
+
+def sentences(text: str) -> list[str]:
+    """Return the sentences of a text as Punkt cuts them: never at a mere line break.
+
+    >>> sentences("Mr. Tan met her. (She left.) Why?")
+    ['Mr. Tan met her.', '(She left.)', 'Why?']
+    """
+    found: list[str] = []
+    start = 0
+    for match, next_match in pairwise(chain(_TOKEN.finditer(text), [None])):
+        token = match.group() if match else ""
+        if match is None or not ("." in token or "?" in token or "!" in token):
+            continue
+        position = match.start()
+        if end := _sentence_end(token, next_match.group() if next_match else ""):
+            # Quotes and brackets that close belong to the sentence before them.
+            closing = _CLOSING.match(text, position + end)
+            stop = closing.end() if closing else position + end
+            found.append(text[start:stop].strip())
+            start = stop
+            if len(found) == _MOST_SENTENCES:
+                break
+    found.append(text[start:].strip())
+    return [sentence for sentence in found if sentence]
+
+
+def _sentence_end(token: str, following: str) -> int:
+    """Return the index in the token at which a sentence ends, 0 if none does."""
+    last = None
+    for match in _ENDS.finditer(token):
+        if following or match.end() < len(token):
+            last = match
+    after = token[last.end() : last.end() + _LONGEST].lstrip() or following if last else ""
+    if not last or not after:
+        return 0
+    before = token[max(0, last.start() - _LONGEST) : last.end()].split()[-1]
+    return last.end() if _ends_sentence(before, after) else 0
+
+
+def _ends_sentence(token: str, following: str) -> bool:
+    if token[-1] != ".":
+        return True
+    upper, lower = following[0].isupper(), following[0].islower()
+    starts = upper and re.split(r"[^\w-]", following, maxsplit=1)[0].lower() in _SENTENCE_STARTERS
+    if token.endswith(".."):
+        return starts
+    word = token[:-1].lstrip(_OPENING).lower()
+    for mark in '([{"*:;,/?!':
+        word = word.rpartition(mark)[2]
+    if not word:
+        return True
+    if len(word) == 1 and word.isalpha():
+        if word in _ABBREVIATIONS or lower:
+            return False
+        is_initial = following[1:2] == "." or word not in _HEADINGS
+        return not (upper and is_initial and not starts)
+    if word in _ABBREVIATIONS or word.rpartition("-")[2] in _ABBREVIATIONS:
+        return starts
+    return not (_NUMBER.fullmatch(word) and lower)
+
+
+def words(text: str) -> list[str]:
+    """Return runs of letters, digits and underscores: "don't" is two words."""
+    return re.findall(r"\w+", text)
+
+
+_CLITICS = re.compile(r"(?<=[^' ])(?:'[sSmMdD]|'ll|'LL|'re|'RE|'ve|'VE|n't|N'T|')(?=\s|$)")
+_COMPOUNDS = re.compile(
+    r"(?i)\b(?:can(?=not\b)|gon(?=na\b)|wan(?=na\b)|got(?=ta\b)|gim(?=me\b)|lem(?=me\b))"
+)
+_MARKS = str.maketrans({mark: f" {mark} " for mark in ';@#$%&?!*()[]{}<>"«»“”‘’„‒–—―'})
+_LONG_MARKS = re.compile(r"\.{2,}|--|''|``?|[:,](?!\d)")
+_FINAL_PERIOD = re.compile(r"(?<=[^.])\.(?=[\])}>\"'»”’ ]*$)")
+_LONE_QUOTE = re.compile(r"(?<!\w)'(?=\w)(?!(?:re|ve|ll|m|t|s|d|n)\b)")
+
+
+def tokens(text: str) -> list[str]:
+    """Return words and marks as nltk's tokenizer cuts them: "don't" is "do" and "n't".
+
+    >>> tokens("I don't know (yet).")
+    ['I', 'do', "n't", 'know', '(', 'yet', ')', '.']
+    """
+    found: list[str] = []
+    for sentence in sentences(text):
+        spaced = _FINAL_PERIOD.sub(" . ", sentence)
+        spaced = _LONG_MARKS.sub(r" \g<0> ", _LONE_QUOTE.sub("' ", spaced)).translate(_MARKS)
+        if "'" in spaced:
+            spaced = _CLITICS.sub(r" \g<0> ", spaced)
+        found += _COMPOUNDS.sub(r"\g<0> ", spaced).split()
+    return found
+
+
+def is_emoji(character: str) -> bool:
+    """Whether a character is an emoji by itself."""
+    return bool(_package("emoji").is_emoji(character))
+
+
+def syllables(word: str) -> int:
+    """Return how many syllables an English word has."""
+    return int(_package("syllapy").count(word))
+
+
+def language_of(text: str) -> str | None:
+    """Return the code of the language of a text, such as "en"; None if it has no letters.
+
+    It is langdetect's guess with the seed 0, and leaves langdetect's own seed as it is.
+    """
+    detector = _languages().create()
+    detector.seed = 0
+    detector.append(text[:_MOST_FOR_LANGUAGE])
+    try:
+        return str(detector.detect())
+    except _package("langdetect").LangDetectException:
+        return None
+
+
+@cache
+def _languages() -> Any:
+    package = _package("langdetect")
+    factory = package.DetectorFactory()
+    factory.load_profile(package.PROFILES_DIRECTORY)
+    return factory
+
+
+@cache
+def _package(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        needed = "pip install 'plaudit[instructions]'"
+        raise ImportError(f"this instruction needs the package {name}: {needed}") from error

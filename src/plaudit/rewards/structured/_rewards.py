@@ -1,0 +1,334 @@
+"""The rewards for structured output."""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from plaudit.answers import judge_answer, same_normal_text
+from plaudit.inputs.columns import kind_of, plain, rows_of, same_length, shortened
+from plaudit.inputs.completions import Completion, texts_of
+from plaudit.inputs.json_text import JsonError, JsonLimitError, read_json
+from plaudit.judge import Status
+from plaudit.rewards.structured._blocks import LANGUAGES, blocks_of, json_of
+from plaudit.rewards.structured._formats import FormatError, has_path, parse
+from plaudit.rewards.structured._schemas import Schema, SchemaError, check_draft, schema_of
+from plaudit.scores import Score, reward
+from plaudit.scores.score import logged
+
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status=Status.BAD_GOLD)
+
+
+@reward(columns=("schema", "draft"))
+def json_schema_reward(
+    completions: Sequence[Completion],
+    schema: Any,
+    draft: str | Sequence[str | None] | None = None,
+    formats: bool = True,
+    repair: bool = False,
+    partial: bool = False,
+    empty: bool = True,
+    **kwargs: Any,
+) -> list[Score]:
+    """1.0 if a completion gives JSON that is valid by its schema, 0.0 if not.
+
+    The JSON is the last fenced block, the whole text after the thinking, or the only object or
+    array in prose. A schema that cannot be used skips the row. It needs `plaudit[structured]`.
+
+    completions: a text or a list of messages for each row
+    schema: the JSON schema of each row, or one for all; nothing that it refers to is fetched
+    draft: the draft of schemas without `$schema`: "4", "6", "7", "2019-09" or "2020-12"; a single
+        text holds for every row. Default: 2020-12
+    formats: whether `format`, such as "date", is checked. Default: True
+    repair: whether comments and trailing commas are allowed. Default: False
+    partial: whether JSON that is valid in part is worth something: the share of the required
+        properties that are there and valid. Default: False
+    empty: whether an empty object or list may be right, if its schema allows it; in training, it
+        is what a model learns first where nothing is required. Default: True
+
+    >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    >>> json_schema_reward(['So: {"n": 1}', '{"n": "1"}'], schema)
+    [1.0, 0.0]
+    >>> json_schema_reward.scores(['{"n": "1"}'], schema)[0].why
+    'n: "1" is not of type "integer".'
+    """
+    texts = texts_of(completions)
+    schemas = _per_row(schema, "schema", completions, (Mapping, str, bool))
+    drafts = _per_row(draft, "draft", completions, (str, type(None)))
+    for one in dict.fromkeys(drafts):
+        check_draft(one)
+    made: dict[tuple[int, str | None], Schema | Score] = {}  # rows often share a schema
+    scores = []
+    for text, entry, one in zip(texts, schemas, drafts, strict=True):
+        key = id(entry), one
+        if key not in made:
+            made[key] = _schema(plain(entry), one, formats)
+        scores.append(_schema_score(text, made[key], repair, partial, empty))
+    return logged(scores, kwargs)
+
+
+def _per_row(given: Any, name: str, completions: Sequence[Any], one: Any) -> Sequence[Any]:
+    """Return a column; a single entry holds for every row."""
+    if isinstance(given, one):
+        return [given] * len(completions)
+    same_length(completions, **{name: given})
+    return rows_of(given, name)
+
+
+def _schema(entry: Any, draft: str | None, formats: bool) -> Schema | Score:
+    """Return a schema, or the score of its rows if it cannot be used."""
+    if entry is None:
+        return Score(None, "There is no schema: the row is skipped.", status=Status.BAD_GOLD)
+    try:
+        return schema_of(entry, draft, formats)
+    except SchemaError as error:
+        why = f"The row is skipped: {error}."
+        return Score(None, why, status=Status.BAD_GOLD, problem=str(error))
+
+
+def schema_fault(entry: Any, gold: Any = None) -> tuple[str, str]:
+    """Return why a schema cannot be used, and how a gold violates it; "" if it can, and does not.
+
+    gold: an object, or its JSON. Default: there is none
+    """
+    schema = _schema(plain(entry), None, True)
+    if isinstance(schema, Score):
+        return schema.problem or schema.why, ""
+    if isinstance(gold, str):
+        try:
+            gold = read_json(gold)
+        except JsonError:
+            return "", ""  # it is not said to be JSON
+    if not isinstance(gold, Mapping | list) or schema.is_valid(gold):
+        return "", ""
+    path, message = schema.faults(gold, 1)[0]
+    return "", f"{path}: {message}" if path else message
+
+
+def _schema_score(
+    text: str, schema: Schema | Score, repair: bool, partial: bool, empty: bool
+) -> Score:
+    if isinstance(schema, Score):
+        return schema
+    try:
+        value = json_of(text, repair)
+    except JsonError as error:
+        return _unreadable(error)
+    answer = shortened(value)
+    if not empty and value in ({}, []):
+        return Score(0.0, "There is nothing in it.", answer, None, "schema", right=False)
+    if schema.is_valid(value):
+        return Score(1.0, "It is valid by the schema.", answer, None, "schema", right=True)
+    faults = schema.faults(value)
+    path, message = faults[0] if faults else ("", "it is not valid")
+    why = f"{path}: {message}." if path else f"{message}."
+    worth = _share(schema, value, faults) if partial else 0.0
+    return Score(worth, why[:300], answer, None, "schema", right=False)
+
+
+def _unreadable(error: JsonError) -> Score:
+    if isinstance(error, JsonLimitError):
+        why = f"The JSON was not read: {error}."
+        return Score(0.0, why, status=Status.LIMIT, right=False, problem=str(error))
+    return Score(0.0, f"It is not JSON: {error}.", status=Status.NO_ANSWER, right=False)
+
+
+def _share(schema: Schema, value: Any, faults: list[tuple[str, str]]) -> float:
+    """Return the share of the schema's parts that are there and valid; never all."""
+    if not isinstance(value, Mapping) or not schema.parts:
+        return 0.0
+    faulty = {path.partition(".")[0] for path, _ in faults}
+    right = sum(part in value and part not in faulty for part in schema.parts)
+    others = 1 if right == len(schema.parts) else 0  # what is wrong is not a required part
+    return right / (len(schema.parts) + others)
+
+
+@reward(columns=("solution",))
+def fields_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Any],
+    ordered: bool = False,
+    repair: bool = False,
+    **kwargs: Any,
+) -> list[Score]:
+    """The share of the gold object's fields that the JSON of a completion has right.
+
+    Numbers, dates and text are compared as `answers` does, lists as sets, and objects field by
+    field. A field that the gold does not have counts as a wrong one.
+
+    completions: a text or a list of messages for each row
+    solution: the gold object of each row, or its JSON
+    ordered: whether the order of a list counts. Default: False
+    repair: whether comments and trailing commas are allowed. Default: False
+
+    >>> fields_reward(['{"name": "the Louvre", "rooms": 400}'], [{"name": "Louvre", "rooms": 403}])
+    [0.5]
+    """
+    texts = texts_of(completions)
+    same_length(completions, solution=solution)
+    golds = enumerate(rows_of(solution, "solution"))
+    scores = [
+        _fields_score(text, gold, row, ordered, repair)
+        for text, (row, gold) in zip(texts, golds, strict=True)
+    ]
+    return logged(scores, kwargs)
+
+
+def _fields_score(text: str, entry: Any, row: int, ordered: bool, repair: bool) -> Score:
+    gold = plain(entry)
+    if isinstance(gold, str) and gold.strip():
+        try:
+            gold = read_json(gold)
+        except JsonError as error:
+            why = f"The row is skipped: the gold is not JSON: {error}."
+            return Score(None, why, status=Status.BAD_GOLD, problem=str(error))
+    if gold is None or gold == "":
+        return NO_GOLD
+    if not isinstance(gold, Mapping):
+        raise TypeError(f"solution {row} must be an object or its JSON, got {kind_of(entry)}")
+    try:
+        value = json_of(text, repair)
+    except JsonError as error:
+        return _unreadable(error)
+    if not isinstance(value, Mapping):
+        return Score(0.0, f"It is {kind_of(value)}, expected an object.", right=False)
+    right, wrong = _fields(value, gold, ordered, "")
+    total = right + len(wrong)
+    is_right = not wrong
+    why = f"{right} of {total} fields are right" + (f": {wrong[0]}." if wrong else ".")
+    status = Status.EQUAL if is_right else Status.DIFFERENT
+    share = right / total if total else 1.0
+    return Score(share, why, shortened(value), shortened(gold), "fields", status, is_right)
+
+
+def _fields(
+    value: Mapping[str, Any], gold: Mapping[str, Any], ordered: bool, path: str
+) -> tuple[int, list[str]]:
+    """Return how many fields are right, and what is wrong with each of the others."""
+    right = 0
+    wrong: list[str] = []
+    for key in {**gold, **value}:
+        name = f"{path}{key}"
+        if key not in gold:
+            wrong.append(f"{name} is not in the gold")
+        elif key not in value:
+            wrong += [f"{name} is missing"] * _leaves(gold[key])
+        elif isinstance(gold[key], Mapping) and isinstance(value[key], Mapping) and gold[key]:
+            inner, faults = _fields(value[key], gold[key], ordered, f"{name}.")
+            right, wrong = right + inner, wrong + faults
+        elif _same(value[key], gold[key], ordered):
+            right += 1
+        else:
+            wrong += [f"{name} is {shortened(value[key])}, expected {shortened(gold[key])}"]
+            wrong += wrong[-1:] * (_leaves(gold[key]) - 1)
+    return right, wrong
+
+
+def _leaves(gold: Any) -> int:
+    """Return how many fields an object has, those of objects in it counted."""
+    if not isinstance(gold, Mapping) or not gold:
+        return 1
+    return sum(_leaves(inner) for inner in gold.values())
+
+
+def _same(value: Any, gold: Any, ordered: bool) -> bool:
+    if isinstance(gold, bool) or isinstance(value, bool) or gold is None or value is None:
+        return value is gold
+    if isinstance(gold, list):
+        return isinstance(value, list) and _same_list(value, gold, ordered)
+    if isinstance(gold, Mapping):
+        return isinstance(value, Mapping) and not _fields(value, gold, ordered, "")[1]
+    if isinstance(value, list | Mapping):
+        return False
+    return _same_scalar(value, gold)
+
+
+def _same_list(value: list[Any], gold: list[Any], ordered: bool) -> bool:
+    if len(value) != len(gold) or len(gold) > 1000:  # each may be compared with each
+        return value == gold
+    if ordered:
+        return all(_same(one, other, ordered) for one, other in zip(value, gold, strict=True))
+    rest = list(value)
+    for other in gold:
+        found = next((at for at, one in enumerate(rest) if _same(one, other, ordered)), None)
+        if found is None:
+            return False
+        del rest[found]
+    return True
+
+
+def _same_scalar(value: Any, gold: Any) -> bool:
+    if isinstance(value, int | float) and isinstance(gold, int | float):
+        return value == gold
+    said, meant = str(value), str(gold)
+    if isinstance(gold, int | float):
+        return judge_answer(rf"\boxed{{{said}}}", [meant]).status is Status.EQUAL
+    if (day := _date(meant)) is not None and _date(said) is not None:
+        return _date(said) == day
+    return same_normal_text(said, meant)
+
+
+def _date(text: str) -> datetime | None:
+    for form in ("%Y-%m-%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d"):
+        try:
+            return datetime.strptime(text.strip()[:40], form)
+        except ValueError:
+            continue
+    return None
+
+
+@reward(columns=("paths",))
+def format_reward(
+    completions: Sequence[Completion],
+    paths: Sequence[Sequence[str] | None] | None = None,
+    kind: str = "yaml",
+    **kwargs: Any,
+) -> list[Score]:
+    """1.0 if a completion gives data in a format that parses and has every path, 0.0 if not.
+
+    The parsers build no objects and expand no entities. YAML needs `plaudit[structured]`.
+
+    completions: a text or a list of messages for each row
+    paths: what the data of each row must have: `a.b[0].c`, `a.*.c` for any item, `a.@id` for an
+        attribute of XML, `csv::column` for a column. Default: nothing
+    kind: "yaml", "toml", "xml" or "csv". Default: "yaml"
+
+    >>> format_reward(["city: Porto", "city: [", "town: Porto"], [["city"]] * 3)
+    [1.0, 0.0, 0.0]
+    """
+    if kind not in LANGUAGES or kind == "json":
+        raise ValueError(f'kind must be "yaml", "toml", "xml" or "csv", got {kind!r:.80}')
+    texts = texts_of(completions)
+    wanted: Sequence[Any] = [None] * len(texts) if paths is None else rows_of(paths, "paths")
+    same_length(completions, paths=wanted)
+    scores = []
+    for row, (text, listed) in enumerate(zip(texts, wanted, strict=True)):
+        needed = plain(listed) or []
+        if not isinstance(needed, list | tuple):
+            raise TypeError(f"paths {row} must be a list of texts or None, got {kind_of(listed)}")
+        scores.append(_format_score(text, list(needed), kind))
+    return logged(scores, kwargs)
+
+
+def _format_score(text: str, paths: list[str], kind: str) -> Score:
+    """Return the score of the block, or of the same without prose around it if that is right."""
+    blocks = blocks_of(text, kind)
+    if not blocks:
+        return Score(0.0, "There is no text.", status=Status.NO_ANSWER, right=False)
+    first = _block_score(blocks[0], paths, kind)
+    if first.right:
+        return first
+    others = (_block_score(block, paths, kind) for block in blocks[1:])
+    return next((score for score in others if score.right), first)
+
+
+def _block_score(block: str, paths: list[str], kind: str) -> Score:
+    try:
+        data = parse(block, kind)
+    except FormatError as error:
+        return Score(0.0, f"It is not {kind.upper()}: {error}.", right=False)
+    if isinstance(data, str | int | float | None):  # any prose is YAML
+        return Score(0.0, f"It is {kind_of(data)}, expected data with fields.", right=False)
+    missing = [path for path in paths if not has_path(data, path)]
+    if missing:
+        return Score(0.0, f"{missing[0]} is missing.", shortened(data), right=False)
+    return Score(1.0, f"It is {kind.upper()} and has every path.", shortened(data), right=True)

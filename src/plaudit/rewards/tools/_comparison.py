@@ -1,0 +1,291 @@
+"""Is a call the expected one? What is wrong with it, and how much of it is right."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from unicodedata import normalize
+
+from plaudit.inputs.json_text import JsonError, read_json
+from plaudit.rewards.tools._python_calls import Call, Expression, python_value
+from plaudit.rewards.tools._schemas import Expected, Tool, enum_of, types_of
+
+_IGNORED = re.compile(r"[ ,./\-_*^]")  # as BFCL compares text
+_MINUS = re.compile(r"(?<![^\s(\[])-(?=[\d.])")
+_LONG = re.compile(r"-?\d{1,20}[lL]")
+_LONGEST_CODE = 10_000  # characters of text that is read as a value
+_NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How values are compared.
+
+    coerce: whether text that says a value of the right type is that value: "5" for 5
+    is_bfcl: whether to compare as the Berkeley leaderboard does, in what it gets wrong as well
+    is_text: whether values are code as text, since the function is of Java or JavaScript
+    """
+
+    coerce: bool = False
+    is_bfcl: bool = False
+    is_text: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How far a call is an expected one.
+
+    fault: what is wrong first; "" if it is right
+    keys, values: how many arguments have the right name, and how many the right value too
+    made, wanted: how many arguments the call has, and how many are expected
+    """
+
+    fault: str
+    has_name: bool = True
+    keys: int = 0
+    values: int = 0
+    made: int = 0
+    wanted: int = 0
+    is_broken: bool = False  # whether the call cannot be executed at all
+
+
+def compare(call: Call, gold: Expected, tool: Tool | None, rules: Rules) -> Match:
+    """Compare a call with an expected one."""
+    if call.name != gold.name:
+        return Match(f"{call.name or 'a call'} is called, expected {gold.name}", has_name=False)
+    if call.problem:
+        return Match(f"{call.name}: {call.problem}", is_broken=True)
+    arguments = arguments_of(call, tool, rules)
+    if tool is not None and tool.is_text:
+        rules = replace(rules, is_text=True)
+    faults: list[str] = []
+    keys = values = 0
+    for name, value in arguments.items():
+        schema = None if tool is None else tool.arguments.get(name)
+        if name not in gold.accepted:
+            if not _is_default(value, schema, rules):
+                faults.append(f"{name} is an extra argument")
+            continue
+        keys += 1
+        fault = _argument_fault(name, value, gold, schema, rules)
+        values += not fault
+        faults += [fault] if fault else []
+    faults += _missing(arguments, gold, tool, rules)
+    wanted = sum(name in arguments or name not in gold.optional for name in gold.accepted)
+    fault = f"{call.name}: {faults[0]}" if faults else ""
+    return Match(fault, True, keys, values, len(arguments), wanted)
+
+
+def arguments_of(call: Call, tool: Tool | None, rules: Rules) -> dict[str, Any]:
+    """Return the arguments by name: those by position in the order of the schema.
+
+    Null for an argument that has a default is left out.
+    """
+    arguments = dict(call.arguments)
+    if call.positional and tool is not None and not rules.is_bfcl:
+        names = list(tool.arguments)
+        only = call.positional[0]
+        is_only = len(call.positional) == 1 and not arguments and isinstance(only, dict)
+        if is_only and (len(names) != 1 or names[0] in only):  # f({"a": 1}): all in one object
+            return dict(only)
+        for position, value in enumerate(call.positional):
+            name = names[position] if position < len(names) else f"argument {position + 1}"
+            arguments.setdefault(name, value)
+    if tool is not None and not rules.is_bfcl:
+        for name in [name for name, value in arguments.items() if value is None]:
+            schema = tool.arguments.get(name)
+            if isinstance(schema, Mapping) and "default" in schema and name not in tool.required:
+                del arguments[name]
+    if tool is not None and (call.is_text or tool.is_text or rules.coerce):
+        return {name: coerced(value, tool.arguments.get(name)) for name, value in arguments.items()}
+    return arguments
+
+
+def _missing(
+    arguments: Mapping[str, Any], gold: Expected, tool: Tool | None, rules: Rules
+) -> list[str]:
+    required = () if tool is None else tool.required
+    missing = [name for name in required if name not in arguments]
+    for name in gold.accepted:
+        if name in arguments or name in missing or name in gold.optional:
+            continue
+        schema = None if tool is None else tool.arguments.get(name)
+        default = schema.get("default") if isinstance(schema, Mapping) else None
+        is_known = default is not None and not rules.is_bfcl and not gold.is_nested
+        accepted = gold.accepted[name] if is_known else ()
+        if not any(_same(default, one, schema, gold, rules) for one in accepted):
+            missing.append(name)
+    return [f"{name} is missing" for name in missing]
+
+
+def _is_default(value: Any, schema: Any, rules: Rules) -> bool:
+    if rules.is_bfcl or not isinstance(schema, Mapping) or schema.get("default") is None:
+        return False
+    return type(value) is type(schema["default"]) and bool(value == schema["default"])
+
+
+def _argument_fault(name: str, value: Any, gold: Expected, schema: Any, rules: Rules) -> str:
+    """Return what is wrong with an argument; "" if it is right."""
+    accepted = gold.accepted[name]
+    # Code as text may name a variable: text for a list or an object.
+    typed = [one for one in accepted if isinstance(one, str)] if rules.is_text else accepted
+    if schema is not None and (fault := type_fault(value, schema, rules, typed)):
+        return f"{name} {fault}"
+    values = _readings(value, schema) if rules.is_text else [value]
+    if any(_same(one, other, schema, gold, rules) for other in accepted for one in values):
+        return ""
+    if name in gold.optional and _is_default(value, schema, rules):
+        return ""
+    return f"{name} is {shown(value)}, expected {_expectation(gold, name)}"
+
+
+def _expectation(gold: Expected, name: str) -> str:
+    several = [one for one in gold.accepted[name] if one != "" or name not in gold.optional]
+    texts = [shown(one) for one in several[:3]]
+    if name in gold.optional:
+        texts.append("no such argument")
+    return " or ".join(texts)
+
+
+def shown(value: Any) -> str:
+    """Return a value as a reason shows it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=lambda one: getattr(one, "text", "?"))
+    except RecursionError:
+        return "…"
+    return text if len(text) <= 60 else f"{text[:57]}…"
+
+
+# --- values ---------------------------------------------------------------------------------------
+
+
+def type_fault(value: Any, schema: Any, rules: Rules, accepted: Sequence[Any] = ()) -> str:
+    """Return how a value is not of its schema's type, or not listed in its enum; "" if it is."""
+    types = types_of(schema)
+    if isinstance(value, Expression):
+        return f"is {value.text[:60]}, which is not a literal"
+    if types and not any(_is_of_type(value, one, rules) for one in types):
+        # If the gold is of another type than its schema, the gold counts.
+        if any(type(one) is type(value) for one in accepted if one != ""):
+            return ""
+        return f"is {shown(value)}, which is not of the type {' or '.join(sorted(types))}"
+    listed = enum_of(schema)
+    is_listed = value in listed or value in accepted or rules.is_bfcl
+    if listed and isinstance(value, str) and not is_listed:
+        return f"is {shown(value)}, which is not one of {shown(listed)}"
+    if isinstance(value, list) and isinstance(items := schema.get("items"), Mapping):
+        strict = rules.is_bfcl and types_of(items) == {"number"}
+        for position, item in enumerate(value):
+            if strict and type(item) is int:
+                return f"has the whole number {item} in a list of floats"
+            if fault := type_fault(item, items, rules):
+                return f"has an item {position} that {fault}"
+    return ""
+
+
+def _is_of_type(value: Any, wanted: str, rules: Rules) -> bool:
+    match wanted:
+        case "string":
+            return isinstance(value, str)
+        case "boolean":
+            return isinstance(value, bool)
+        case "integer":
+            if isinstance(value, float):
+                return value.is_integer() and not rules.is_bfcl
+            return isinstance(value, int) and not isinstance(value, bool)
+        case "number":
+            return isinstance(value, int | float) and not isinstance(value, bool)
+        case "array":
+            return isinstance(value, list | tuple)
+        case "object":
+            return isinstance(value, Mapping)
+        case _:
+            return value is None
+
+
+def _same(value: Any, gold: Any, schema: Any, expected: Expected, rules: Rules) -> bool:
+    """Whether a value is an accepted one."""
+    if isinstance(value, bool) or isinstance(gold, bool):
+        return value is gold
+    if isinstance(value, int | float) and isinstance(gold, int | float):
+        return value == gold
+    if isinstance(value, str) and isinstance(gold, str):
+        return _same_text(value, gold, rules)
+    inner = schema if isinstance(schema, Mapping) else {}
+    if isinstance(value, list | tuple) and isinstance(gold, list | tuple):
+        items = inner.get("items")
+        return len(value) == len(gold) and all(
+            _same(one, other, items, expected, rules)
+            for one, other in zip(value, gold, strict=True)
+        )
+    if isinstance(value, Mapping) and isinstance(gold, Mapping):
+        return _same_object(value, gold, inner.get("properties") or {}, expected, rules)
+    return value is None and gold is None
+
+
+def _same_object(
+    value: Mapping[str, Any],
+    gold: Mapping[str, Any],
+    schemas: Mapping[str, Any],
+    expected: Expected,
+    rules: Rules,
+) -> bool:
+    for key in {**value, **gold}:
+        several = gold.get(key, ())
+        nested = expected.is_nested and isinstance(several, list | tuple)
+        accepted = several if nested else [several]
+        if key not in gold:
+            return False
+        if key not in value:
+            if not (nested and "" in accepted):
+                return False
+            continue
+        if not any(_same(value[key], one, schemas.get(key), expected, rules) for one in accepted):
+            return False
+    return True
+
+
+def _same_text(value: str, gold: str, rules: Rules) -> bool:
+    if value == gold:
+        return True
+    if rules.is_bfcl:
+        return _bare(value) == _bare(gold)
+    value, gold = normalize("NFC", value).strip(), normalize("NFC", gold).strip()
+    if _NUMBER.fullmatch(value) and _NUMBER.fullmatch(gold):
+        return float(value) == float(gold)  # "-987654" is not "987654", "3.5" is not "35"
+    signs = len(_MINUS.findall(value)) == len(_MINUS.findall(gold))
+    return signs and _bare(value) == _bare(gold)
+
+
+def _bare(text: str) -> str:
+    return _IGNORED.sub("", text).lower().replace("'", '"')
+
+
+def _readings(value: Any, schema: Any) -> list[Any]:
+    """Return a value, and what its text says as code: true, 5, 'text', ["a", "b"], Java's 5L."""
+    if not isinstance(value, str) or len(value) > _LONGEST_CODE:
+        return [value]
+    kind = schema.get("x-type") if isinstance(schema, Mapping) else None
+    if kind in ("long", "HashMap"):  # Java writes them in its own way
+        return [value, int(value[:-1])] if _LONG.fullmatch(value) else [value]
+    read = {"true": True, "false": False}.get(value.strip())
+    read = python_value(value) if read is None else read
+    return [value] if read is None or isinstance(read, Expression) else [value, read]
+
+
+def coerced(value: Any, schema: Any) -> Any:
+    """Return what a text says, if its schema asks for another type than text."""
+    types = types_of(schema)
+    if not isinstance(value, str) or not types or "string" in types:
+        return value
+    text = value.strip()
+    if text.lower() in ("true", "false") and "boolean" in types:
+        return text.lower() == "true"
+    try:
+        read = read_json(text)
+    except JsonError:
+        read = python_value(text) if len(text) <= _LONGEST_CODE else None
+    rules = Rules()
+    is_right = read is not None and any(_is_of_type(read, one, rules) for one in types)
+    return read if is_right else value

@@ -1,0 +1,91 @@
+"""The final answer of a completion on an image, and the gold, as text that one reader takes."""
+
+import json
+import re
+from typing import Any
+
+from plaudit.answers import final_answer, is_retracted
+from plaudit.inputs.columns import plain
+from plaudit.inputs.extract import after_thinking
+from plaudit.scores import Score
+
+NO_GOLD = Score(None, "There is no gold: the row is skipped.", status="bad_gold")
+_NOTHING = re.compile(
+    r"(?:```(?:json)?\s*+)?[\[{(]?\s*+(?:none|null|nothing|\"none\"|\"null\")?\s*+[\]})]?\s*+\.?"
+    r"(?:\s*+```)?",
+    re.IGNORECASE,
+)
+_NULL_BOX = re.compile(
+    r"[\"'](?:bbox_2d|box_2d|bbox|box|point_2d|point)[\"']\s*+:\s*+(?:null|None|\[\s*+\])"
+)
+_NO_OBJECT = re.compile(r"there (?:is|are) no\b", re.IGNORECASE)
+_DENIAL = re.compile(r"\b(?:not|never|neither|cannot)\b|n['’]t\b", re.IGNORECASE)
+_CLAUSE = re.compile(r"[.!?;\n\"'{}<>]")
+_QUOTED = re.compile(r"\"[^\"]*+\"")
+_LONGEST_REMARK = 2000  # characters after an answer in which it may be taken back
+_NEAR = 100  # characters before a shape in which a denial counts
+
+
+def answer_of(text: str) -> tuple[str, bool]:
+    r"""Return the last `<answer>` or `\boxed{…}`, else all text after the thinking.
+
+    The second value says whether it was taken back.
+    """
+    final = final_answer(text)
+    if final.where in ("box", "tag"):
+        return final.text, final.retracted
+    return after_thinking(text).strip(), False
+
+
+def gold_text(gold: Any) -> str | None:
+    """Return a gold as text; None if there is none."""
+    value = plain(gold)
+    if value is None or isinstance(value, str):
+        return None if value is None or not value.strip() else answer_of(value)[0]
+    return json.dumps(value, default=plain)
+
+
+def says_none(text: str) -> bool:
+    """Return whether a text says that there is no object, and does not only say nothing."""
+    stripped = text.strip()
+    if not stripped:
+        return False
+    return bool(
+        _NOTHING.fullmatch(stripped) or _NULL_BOX.search(stripped) or _NO_OBJECT.match(stripped)
+    )
+
+
+def is_denied(text: str, start: int) -> bool:
+    """Return whether the clause before a shape denies it: "it is not at [1, 2, 3, 4]"."""
+    before = text[max(0, start - _NEAR) : start]
+    clause = _CLAUSE.split(before)[-1]
+    return bool(_DENIAL.search(clause))
+
+
+def is_taken_back(text: str, end: int) -> bool:
+    """Return whether what follows the end of an answer takes it back."""
+    # A label may say "sorry" as well.
+    return is_retracted(_QUOTED.sub("", text[end : end + _LONGEST_REMARK]), "")
+
+
+def failed(why: str, answer: str, gold: str | None, status: str) -> Score:
+    """Return the score of an answer that is worth nothing."""
+    return Score(0.0, why, answer[:300] or None, gold, status=status, right=False)
+
+
+def bad_gold(gold: str, wanted: str) -> Score:
+    """Return the score of a row whose gold cannot be used."""
+    why = f"The gold {gold:.80} is {wanted}: the row is skipped."
+    return Score(None, why, None, gold[:300], status="bad_gold")
+
+
+def none_score(answer: str, shapes: int, retracted: bool) -> Score:
+    """Return the score of an answer to a gold that says that there is no object."""
+    if retracted or (not shapes and not says_none(answer)):
+        return failed("The answer does not say that there is none.", answer, "none", "no_answer")
+    right = shapes == 0
+    why = "There is no object, and the answer says so." if right else (
+        f"There is no object, and the answer has {shapes}."
+    )  # fmt: skip
+    status = "equal" if right else "different"
+    return Score(float(right), why, answer[:300], "none", "none", status=status, right=right)

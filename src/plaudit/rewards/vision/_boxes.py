@@ -1,0 +1,353 @@
+"""Rewards for boxes: one, or all objects of an image."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from plaudit.inputs.columns import number_of, rows_of, same_length
+from plaudit.inputs.completions import Completion, texts_of
+from plaudit.inputs.image_resize import resize_of
+from plaudit.rewards.vision._answers import (
+    NO_GOLD,
+    answer_of,
+    bad_gold,
+    failed,
+    gold_text,
+    is_denied,
+    is_taken_back,
+    none_score,
+    says_none,
+)
+from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Format, Shape, format_of, shapes_in
+from plaudit.rewards.vision._frames import (
+    IMAGES,
+    PALIGEMMA_DIVISOR,
+    Sizes,
+    corners_of,
+    frame_of,
+    sizes_of,
+)
+from plaudit.scores import Score, boxes, reward
+from plaudit.scores.assignment import largest_matching
+from plaudit.scores.boxes import Box, Corners
+
+RIGHT_FROM = 0.5  # the IoU from which a box is right
+LABELS = ("exact", "casefold", "ignore")
+COLUMNS = ("solution", "image_size", "input_size", "image_grid_thw", *IMAGES)
+
+
+class _Settings(NamedTuple):
+    """How completions and golds are written."""
+
+    answers: Format
+    golds: Format
+    divisor: float
+
+
+@reward(columns=COLUMNS)
+def box_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Any],
+    image_size: Any = None,
+    input_size: Any = None,
+    image_grid_thw: Any = None,
+    image_path: Any = None,
+    image: Any = None,
+    images: Any = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    scale: str | None = None,
+    order: str | None = None,
+    gold_scale: str = "pixels",
+    gold_order: str = "xyxy",
+    golds: str = "one",
+    measure: str = "iou",
+    threshold: float | None = None,
+    model: str = "Qwen2.5-VL",
+    divisor: float = PALIGEMMA_DIVISOR,
+    **kwargs: Any,
+) -> list[Score]:
+    """The IoU of the one box in the final answer with the gold box; 0.0 for several boxes.
+
+    solution: the gold of each row: `[left, top, right, bottom]`, an object with `bbox_2d`, or text
+        with either; `[]` or "none" if there is no object, which the answer has to say; None skips
+        the row
+    image_size: `[width, height]` of each image; or a column `image_path`, `image` or `images`, as
+        of `vlm_r1.iou_reward`. Every scale but "pixels" needs one
+    input_size: `[width, height]` of what the model saw, for the scale "model"; or `image_grid_thw`.
+        Default: computed from the size of the image, as the image processor of `model` does
+    format: how the model writes boxes, one of `FORMATS`, which says scale and order.
+        Default: "plain": pixels, left, top, right, bottom
+    scale: what the numbers are: pixels (of the image), model (pixels of what the model saw), unit
+        (from 0 to 1), percent, thousand, 999ths, paligemma, florence or kosmos.
+        Default: the format's
+    order: xyxy, xywh, yxyx or yxhw. Default: the format's
+    gold_scale, gold_order: the same of the golds. Default: pixels, xyxy
+    golds: "any" if a list of golds holds alternatives. Default: "one"
+    measure: "iou", or "giou": half of 1 + GIoU, which tells a near miss from a far one.
+        Default: "iou"
+    threshold: the measure from which the value is 1.0, below it 0.0. Default: the measure itself
+    model: "Qwen2-VL", "Qwen2.5-VL" or "Qwen3-VL": whose image processor counts
+    divisor: what a location of PaliGemma is divided by. Default: 1023
+
+    >>> box_reward(["It is at [0, 0, 100, 50].", "[0, 0, 9, 9] or [0, 0, 100, 100]"],
+    ...            [[0, 0, 100, 100], [0, 0, 100, 100]])
+    [0.5, 0.0]
+    >>> box_reward(["<box>[[0, 0, 500, 1000]]</box>"], [[0, 0, 320, 480]],
+    ...            image_size=[[640, 480]], format="internvl")
+    [1.0]
+    """
+    if golds not in ("one", "any"):
+        raise ValueError(f'golds must be "one" or "any", got {golds!r:.80}')
+    if measure not in ("iou", "giou"):
+        raise ValueError(f'measure must be "iou" or "giou", got {measure!r:.80}')
+    least = None if threshold is None else number_of(threshold, "threshold")
+    written = _Settings(
+        format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
+    )
+    rows = _rows(completions, solution, written, model, image_size=image_size,
+                 input_size=input_size, image_grid_thw=image_grid_thw, image_path=image_path,
+                 image=image, images=images)  # fmt: skip
+    return [
+        _box_score(text, gold, sizes, written, golds == "any", measure, least)
+        for text, gold, sizes in rows
+    ]
+
+
+@reward(columns=COLUMNS)
+def boxes_reward(
+    completions: Sequence[Completion],
+    solution: Sequence[Any],
+    image_size: Any = None,
+    input_size: Any = None,
+    image_grid_thw: Any = None,
+    image_path: Any = None,
+    image: Any = None,
+    images: Any = None,
+    *,
+    format: str | None = None,  # noqa: A002
+    scale: str | None = None,
+    order: str | None = None,
+    gold_scale: str = "pixels",
+    gold_order: str = "xyxy",
+    labels: str = "exact",
+    threshold: float | Sequence[float] = 0.5,
+    model: str = "Qwen2.5-VL",
+    divisor: float = PALIGEMMA_DIVISOR,
+    **kwargs: Any,
+) -> list[Score]:
+    """The F1 of all boxes in the final answer: matched, missed and extra ones count.
+
+    A predicted and a gold box match if their IoU reaches the threshold and their labels are equal;
+    each is matched once, so that a repeated box is an extra one. As many as possible are matched.
+
+    solution: the gold boxes of each row: a list of objects with `bbox_2d` and `label`, or of
+        `[left, top, right, bottom]`, or text with either; `[]` if there is no object; None skips
+        the row
+    labels: "exact"; "casefold": case and white space around do not count; or "ignore".
+        Default: "exact"
+    threshold: the least IoU of a match; of several, the mean of the values. Default: 0.5
+
+    The other columns and settings are those of `box_reward`.
+
+    >>> gold = [{"bbox_2d": [0, 0, 9, 9], "label": "cat"}, {"bbox_2d": [20, 0, 29, 9]}]
+    >>> boxes_reward(['[{"bbox_2d": [0, 0, 9, 8], "label": "cat"}]'], [gold])
+    [0.6666666666666666]
+    """
+    if labels not in LABELS:
+        raise ValueError(f"labels must be one of {', '.join(LABELS)}, got {labels!r:.80}")
+    listed = threshold if isinstance(threshold, Sequence) else [threshold]
+    thresholds = [number_of(one, "threshold") for one in listed]
+    if not thresholds:
+        raise ValueError("threshold must not be an empty list")
+    written = _Settings(
+        format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
+    )
+    rows = _rows(completions, solution, written, model, image_size=image_size,
+                 input_size=input_size, image_grid_thw=image_grid_thw, image_path=image_path,
+                 image=image, images=images)  # fmt: skip
+    return [
+        _boxes_score(text, gold, sizes, written, labels, thresholds) for text, gold, sizes in rows
+    ]
+
+
+def _rows(
+    completions: Sequence[Completion],
+    solution: Sequence[Any],
+    written: _Settings,
+    model: str,
+    **columns: Any,
+) -> list[tuple[str, str | None, Sizes]]:
+    texts = texts_of(completions)
+    same_length(completions, solution=solution)
+    golds = [gold_text(gold) for gold in rows_of(solution, "solution")]
+    sizes = sizes_of(completions, columns, resize_of(model), (written.answers, written.golds))
+    return list(zip(texts, golds, sizes, strict=True))
+
+
+def _box_score(
+    text: str,
+    gold: str | None,
+    sizes: Sizes,
+    written: _Settings,
+    takes_any: bool,
+    measure: str,
+    threshold: float | None,
+) -> Score:
+    if gold is None:
+        return NO_GOLD
+    answer, retracted = answer_of(text)
+    found = _box_shapes(answer, written.answers, MANY)
+    # Qwen2.5-VL often repeats its box as the target of a link, which gains nothing.
+    if len(found) == 2 and found[0].numbers is not None and found[0].numbers == found[1].numbers:
+        found.pop()
+    wanted = _gold_boxes(gold, written, sizes)
+    if wanted is None or (len(wanted) > 1 and not takes_any):
+        return bad_gold(gold, "no box" if wanted is None else "several boxes")
+    if not wanted:
+        return none_score(answer, len(found), retracted)
+    shown = shown_boxes(wanted)
+    if fault := _fault(answer, found, retracted, "box"):
+        return failed(*fault[:1], answer, shown, fault[1])
+    frame = frame_of(written.answers.scale, sizes, written.divisor)
+    box = corners_of(found[0], written.answers.order, frame)
+    if box is None:
+        return failed("The numbers are no box with an area.", answer, shown, "no_answer")
+    best = max((one.corners for one in wanted if one.corners), key=lambda one: _overlap(box, one))
+    value = _overlap(box, best)
+    right = value >= RIGHT_FROM
+    why = f"The IoU with the gold box is {value:.3f}."
+    if measure == "giou":
+        value = (1.0 + _giou(box, best)) / 2
+    if threshold is not None:
+        value = float(value >= threshold)
+    return Score(value, why, shown_boxes([Box(box)]), shown, measure, right=right)
+
+
+def _fault(answer: str, found: list[Shape], retracted: bool, noun: str) -> tuple[str, str] | None:
+    """Return why an answer is worth nothing before it is compared, and its status."""
+    if retracted or (found and is_taken_back(answer, found[-1].end)):
+        return "The answer is taken back.", "retracted"
+    if not found:
+        why = f"The answer says that there is no {noun}." if says_none(answer) else (
+            f"The answer has no {noun}."
+        )  # fmt: skip
+        return why, "no_answer"
+    if len(found) > 1:
+        return f"The answer has {len(found)} of what should be one {noun}.", "several"
+    if is_denied(answer, found[0].start):
+        return f"The answer denies its {noun}.", "retracted"
+    return None
+
+
+def _overlap(a: Corners, b: Corners) -> float:
+    return boxes.iou(a, b, thinnest=0.0)
+
+
+def _giou(a: Corners, b: Corners) -> float:
+    overlap = _overlap(a, b)
+    areas = sum((right - left) * (bottom - top) for left, top, right, bottom in (a, b))
+    union = areas / (1.0 + overlap)  # IoU is (areas - union) / union
+    hull = (max(a[2], b[2]) - min(a[0], b[0])) * (max(a[3], b[3]) - min(a[1], b[1]))
+    return overlap - (hull - union) / hull
+
+
+def _box_shapes(text: str, written: Format, most: int) -> list[Shape]:
+    """Return the boxes of a text; numbers that cannot be read count, lone points do not."""
+    shapes = shapes_in(text, written, most)
+    return [shape for shape in shapes if shape.numbers is None or len(shape.numbers) == 4]
+
+
+def _gold_boxes(gold: str, written: _Settings, sizes: Sizes) -> list[Box] | None:
+    """Return the boxes of a gold, empty if it says that there is none; None if one is unusable."""
+    if says_none(gold):
+        return []
+    frame = frame_of(written.golds.scale, sizes)
+    shapes = _box_shapes(gold, written.golds, MOST_SHAPES)
+    found = [Box(corners_of(shape, written.golds.order, frame), shape.label) for shape in shapes]
+    return None if not found or any(box.corners is None for box in found) else found
+
+
+def shown_boxes(found: Sequence[Box]) -> str:
+    """Return boxes as the report draws them."""
+    texts = [f"[{', '.join(f'{v:.6g}' for v in box.corners)}]" for box in found if box.corners]
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+
+
+def _boxes_score(
+    text: str,
+    gold: str | None,
+    sizes: Sizes,
+    written: _Settings,
+    labels: str,
+    thresholds: Sequence[float],
+) -> Score:
+    if gold is None:
+        return NO_GOLD
+    answer, retracted = answer_of(text)
+    shapes = _box_shapes(answer, written.answers, MOST_SHAPES)
+    wanted = _gold_boxes(gold, written, sizes)
+    if wanted is None:
+        return bad_gold(gold, "no list of boxes")
+    if not wanted:
+        return none_score(answer, len(shapes), retracted)
+    shown = shown_boxes(wanted)
+    if retracted or (shapes and is_taken_back(answer, shapes[-1].end)):
+        return failed("The answer is taken back.", answer, shown, "retracted")
+    if not shapes:
+        return failed("The answer has no box.", answer, shown, "no_answer")
+    frame = frame_of(written.answers.scale, sizes, written.divisor)
+    found = [Box(corners_of(shape, written.answers.order, frame), shape.label) for shape in shapes]
+    matched = [_matched(found, wanted, labels, threshold) for threshold in thresholds]
+    values = [2 * len(pairs) / (len(found) + len(wanted)) for pairs in matched]
+    value = sum(values) / len(values)
+    why = _why(matched[0], found, wanted)
+    return Score(value, why, shown_boxes(found)[:2000], shown, "F1 of boxes", right=value == 1.0)
+
+
+def _matched(
+    found: Sequence[Box], wanted: Sequence[Box], labels: str, threshold: float
+) -> dict[int, int]:
+    """Return prediction -> gold, for as many boxes as possible."""
+    partners: list[list[int]] = [[] for _ in found]
+    for preds, golds in _same_labels(found, wanted, labels):
+        pairs = boxes.overlapping(
+            [found[pred].corners for pred in preds],
+            [wanted[gold].corners for gold in golds],
+            max(threshold, 1e-9),  # boxes that do not overlap never match
+            thinnest=0.0,
+        )
+        for pred, gold, _ in pairs:
+            partners[preds[pred]].append(golds[gold])
+    return largest_matching(partners)
+
+
+def _same_labels(
+    found: Sequence[Box], wanted: Sequence[Box], labels: str
+) -> Iterator[tuple[list[int], list[int]]]:
+    """Yield the predictions and the golds of each label, by index."""
+    if labels == "ignore":
+        yield list(range(len(found))), list(range(len(wanted)))
+        return
+    normal = (lambda label: str(label).strip().casefold()) if labels == "casefold" else str
+    preds: dict[str, list[int]] = {}
+    for index, box in enumerate(found):
+        preds.setdefault(normal(box.label), []).append(index)
+    golds: dict[str | None, list[int]] = {}
+    for index, box in enumerate(wanted):
+        golds.setdefault(None if box.label is None else normal(box.label), []).append(index)
+    for label, indexes in golds.items():
+        # A gold without a label takes any.
+        yield list(range(len(found))) if label is None else preds.get(label, []), indexes
+
+
+def _why(pairs: dict[int, int], found: Sequence[Box], wanted: Sequence[Box]) -> str:
+    counts = (
+        f"{len(pairs)} of {len(wanted)} gold boxes are matched, "
+        f"{len(found) - len(pairs)} of {len(found)} predicted ones are extra"
+    )
+    examples = [
+        f"IoU {_overlap(a, b):.2f} (box {pred + 1} matched {wanted[gold].label or gold + 1})"
+        for pred, gold in list(pairs.items())[:3]
+        if (a := found[pred].corners) and (b := wanted[gold].corners)
+    ]
+    return f"{counts}{': ' if examples else ''}{', '.join(examples)}."

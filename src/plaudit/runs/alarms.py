@@ -1,0 +1,607 @@
+"""What looks wrong in a recorded run, in words, by rules that a person can check."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+_SAME = 1e-9  # totals of a group that differ by no more are the same
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Values: how many, their sum and that of their squares, the least and the most."""
+
+    rows: int
+    total: float
+    squares: float
+    least: float | None
+    most: float | None
+
+    @property
+    def mean(self) -> float | None:
+        """The mean; None if no row has a value."""
+        return self.total / self.rows if self.rows else None
+
+    @property
+    def deviation(self) -> float:
+        """The standard deviation; 0.0 if no row has a value."""
+        mean = self.mean or 0.0
+        return sqrt(max(self.squares / max(self.rows, 1) - mean**2, 0.0))
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """The most frequent answers of a step, each with its rows and groups; and its golds."""
+
+    texts: Mapping[str, tuple[int, int]]
+    golds: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What came of a step.
+
+    seconds: how long its rewards took, in the process in which they took longest
+    groups: how many groups have two totals or more; flat: how many of these have no signal
+    statuses: how many rows have each
+    right: for each component that says which rows are right, how many rows it judged, and how
+        many of these are right
+    """
+
+    step: int
+    rows: int
+    seconds: float
+    at: float
+    values: Mapping[str, Spread]
+    length: Spread
+    unit: str
+    groups: int
+    flat: int
+    statuses: Mapping[str, int]
+    right: Mapping[str, tuple[int, int]]
+    answers: Mapping[str, Answers]
+
+
+def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
+    """Return the lines of all processes for one step, put together."""
+    seconds: Counter[str] = Counter()
+    statuses: Counter[str] = Counter()
+    judged: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for line in lines:
+        process = "".join(line["part"].split("-")[2:3])
+        seconds[process] += line["seconds"]
+        statuses.update(line["statuses"])
+        for name, (rows, of_these) in line["right"].items():
+            judged[name] += rows
+            right[name] += of_these
+    names = dict.fromkeys(name for line in lines for name in line["values"])
+    groups, flat = _groups(lines)
+    return Step(
+        step=step,
+        rows=sum(line["rows"] for line in lines),
+        seconds=max(seconds.values(), default=0.0),
+        at=max((line["at"] for line in lines), default=0.0),
+        values={name: _spread([line["values"][name] for line in lines]) for name in names},
+        length=_spread([line["length"] for line in lines]),
+        unit=lines[0]["unit"] if lines else "characters",
+        groups=groups,
+        flat=flat,
+        statuses=dict(statuses),
+        right={name: (rows, right[name]) for name, rows in judged.items()},
+        answers=_answers(lines),
+    )
+
+
+def _spread(lines: Sequence[Mapping[str, Any]]) -> Spread:
+    return spread_of(
+        [
+            Spread(*(one[key] for key in ("rows", "sum", "squares", "least", "most")))
+            for one in lines
+        ]
+    )
+
+
+def spread_of(spreads: Sequence[Spread]) -> Spread:
+    """Return the spread of the values of several spreads."""
+    least = [one.least for one in spreads if one.least is not None]
+    most = [one.most for one in spreads if one.most is not None]
+    return Spread(
+        sum(one.rows for one in spreads),
+        float(sum(one.total for one in spreads)),
+        float(sum(one.squares for one in spreads)),
+        min(least, default=None),
+        max(most, default=None),
+    )
+
+
+def _groups(lines: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
+    """How many groups can have a signal, and how many have none: all their totals are the same."""
+    found: dict[str, tuple[int, float, float]] = {}
+    for line in lines:
+        for name, count, least, most in line["groups"]:
+            known = found.get(name, (0, least, most))
+            found[name] = known[0] + count, min(known[1], least), max(known[2], most)
+    several = [(least, most) for count, least, most in found.values() if count > 1]
+    return len(several), sum(most - least <= _SAME for least, most in several)
+
+
+def _answers(lines: Sequence[Mapping[str, Any]]) -> dict[str, Answers]:
+    found = {}
+    for name in dict.fromkeys(name for line in lines for name in line["answers"]):
+        rows: Counter[str] = Counter()
+        groups: Counter[str] = Counter()
+        golds: Counter[str] = Counter()
+        for one in (line["answers"][name] for line in lines if name in line["answers"]):
+            for text, count, own in one["top"]:
+                rows[text] += count
+                groups[text] = max(groups[text], own)  # processes may share a group
+            golds.update(dict(one["gold"]))
+        found[name] = Answers({text: (n, groups[text]) for text, n in rows.items()}, dict(golds))
+    return found
+
+
+WINDOW = 3  # steps, at least, that are looked at together
+GROUPS = 24  # groups, at least, in these steps: of few prompts a step, more steps are needed
+LONGEST = 24  # steps, at most
+SURE = 4.0  # standard errors: a smaller change is no rise and no fall
+NOISE = 50  # steps: from the last ones, the noise of a step's mean is estimated
+# Before this many steps there is no such estimate. Until then each row counts as half a row, since
+# the rows of a group are alike.
+SOME = 8
+LENGTH = ""  # the name of the length of completions: no component is called so
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of a window, and its standard error; `place` is that of its last step."""
+
+    place: int
+    last: int
+    value: float
+    error: float
+
+
+def is_higher(before: Mean, after: Mean) -> bool:
+    """Return whether a mean has risen by more than chance explains."""
+    error = sqrt(before.error**2 + after.error**2)
+    return after.value - before.value >= max(SURE * error, 1e-9)
+
+
+class History:
+    """The steps of a run, and the means of the windows that end at each of them.
+
+    A window is WINDOW steps, or as many as have GROUPS groups.
+    """
+
+    def __init__(self, steps: Sequence[Step]) -> None:
+        self.steps = steps
+        self._starts = _starts([step.groups for step in steps])
+        self._means: dict[str, list[Mean | None]] = {}
+        self._arrays: dict[str, NDArray[np.float64]] = {}
+        self._moves: dict[str, int] = {}
+
+    def start(self, place: int) -> int | None:
+        """The place of the first step of a window; None if there are too few steps for one."""
+        return self._starts[place]
+
+    def window(self, place: int) -> Sequence[Step]:
+        """Return the steps of the window that ends at a place; () if there are too few for one."""
+        start = self._starts[place]
+        return () if start is None else self.steps[start : place + 1]
+
+    def means(self, name: str) -> list[Mean | None]:
+        """Return the mean of the window that ends at each step; None if it has no values."""
+        if name not in self._means:
+            self._means[name] = self._windows(name)
+        return self._means[name]
+
+    def _windows(self, name: str) -> list[Mean | None]:
+        spreads = [_spread_of_step(step, name) for step in self.steps]
+        sums = np.array([(s.rows, s.total, s.squares) for s in spreads], float).reshape(-1, 3)
+        ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
+        noise = _noise(sums[:, 1] / np.maximum(sums[:, 0], 1))
+        found: list[Mean | None] = []
+        for place, start in enumerate(self._starts):
+            rows, total, squares = (0, 0, 0) if start is None else ends[place + 1] - ends[start]
+            if start is None or rows < 0.5:
+                found.append(None)
+                continue
+            mean = float(total / rows)
+            alike = 2 if place < SOME else 1
+            variance = max(squares / rows - mean**2, 0.0) * alike / rows
+            error = sqrt(max(variance, noise[place] ** 2 / (place + 1 - start)))
+            found.append(Mean(place, self.steps[place].step, mean, error))
+        return found
+
+    def differing(self, name: str, place: int, end: int, *, fallen: bool) -> list[Mean]:
+        """The means before the place `end` from which the one at `place` differs beyond chance.
+
+        fallen: whether it must be lower than these; otherwise it must be higher
+        """
+        means = self.means(name)
+        now = means[place]
+        if now is None:
+            return []
+        if name not in self._arrays:
+            pairs = [(m.value, m.error) if m else (np.nan, np.nan) for m in means]
+            self._arrays[name] = np.array(pairs, float).reshape(-1, 2)
+        values, errors = self._arrays[name][:end].T
+        fall = (values - now.value) * (1 if fallen else -1)
+        chance = np.maximum(SURE * np.sqrt(errors**2 + now.error**2), 1e-9)
+        return [mean for at in np.nonzero(fall >= chance)[0] if (mean := means[at])]
+
+    def moves(self, name: str) -> int:
+        """Return the place of the first step at which not all rows so far have one value."""
+        if name not in self._moves:
+            self._moves[name] = self._first_move(name)
+        return self._moves[name]
+
+    def _first_move(self, name: str) -> int:
+        value = None
+        for place, step in enumerate(self.steps):
+            spread = step.values[name]
+            value = spread.least if value is None else value
+            if spread.rows and not spread.least == spread.most == value:
+                return place
+        return len(self.steps)
+
+
+def _starts(groups: Sequence[int]) -> list[int | None]:
+    """The place at which each window starts; None before the first one that is long enough."""
+    found: list[int | None] = []
+    for place in range(len(groups)):
+        start, have = place + 1, 0
+        while start > 0 and place + 1 - start < LONGEST:
+            start -= 1
+            have += groups[start]
+            if place + 1 - start >= WINDOW and (have >= GROUPS or not have):
+                break
+        is_full = place + 1 - start >= WINDOW and (have >= GROUPS or not have)
+        found.append(start if is_full or place + 1 - start == LONGEST else None)
+    return found
+
+
+def _noise(means: NDArray[np.float64]) -> list[float]:
+    """The standard deviation by which the mean of a step is off its trend, as seen at each step.
+
+    Prompts differ in how hard they are, so the mean of a step varies by more than the variance of
+    its rows explains. The median of second differences is not affected by a trend, and little by a
+    jump.
+    """
+    count = len(means)
+    if count <= SOME:
+        return [0.0] * count
+    bends = np.abs(means[2:] - 2 * means[1:-1] + means[:-2])
+    padded = np.concatenate([np.full(NOISE - 1, np.nan), bends])
+    seen = np.nanmedian(np.lib.stride_tricks.sliding_window_view(padded, NOISE), axis=1)
+    known = np.concatenate([np.zeros(2), seen / (0.6745 * sqrt(6))])
+    known[:SOME] = 0.0
+    return [float(value) for value in known]
+
+
+def _spread_of_step(step: Step, name: str) -> Spread:
+    return step.length if name == LENGTH else step.values[name]
+
+
+BACK = 100  # steps: how far back lengths are compared with the present one
+MOVED = 0.1  # share of the range of a component's values: a smaller change is no rise and no fall
+MOST = 0.5  # share of the completions: "one answer" needs more than this
+BEYOND_GOLD = 0.25  # by how much that share must be above that of the most frequent gold
+ANSWERED = 4  # groups, at least, that have the one answer
+LONGER = 2.0  # times as long as before, while the total has not risen
+FAR_LONGER = 4.0  # times as long as before, whether the total has risen or not
+ENOUGH = 20  # tokens or characters by which completions must be longer, at least
+NEVER = 20  # steps: "never moves" needs as many
+SIGNAL_STEPS, SIGNAL_GROUPS = 10, 64  # "no signal" needs as many of each
+NO_ANSWER = 1 / 3  # share of the rows
+TIMEOUTS = 0.01  # share of the rows
+CUT_OFF, GROWN = 0.1, 2.0  # share of the rows, and how many times as many as before
+UNSETTLED = 8  # steps: rows may still come for the last ones, so these are looked at again
+SILENT = 5  # steps: an alarm is over if its rule has not held for as many
+
+Query: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Something to look at.
+
+    kind: which rule, such as "no answer"
+    about: what it is about, such as a component or an answer; a rule may hold for several of them
+    text: one or two sentences for a person
+    first, last: the steps at which the rule held first and last
+    is_over: whether the rule has not held for some steps
+    rows: which rows show it: a step, and an order or a filter, as the page asks for rows
+    """
+
+    kind: str
+    about: str
+    text: str
+    first: int
+    last: int
+    is_over: bool
+    rows: Query
+
+
+def alarms_of(steps: Sequence[Step]) -> list[Alarm]:
+    """Return the alarms of a run, those that hold now first, then the latest first."""
+    return AlarmLog().update(steps, 0)
+
+
+class AlarmLog:
+    """The alarms of a run that goes on: steps that are past are looked at once."""
+
+    def __init__(self) -> None:
+        self._settled: dict[tuple[str, str], Alarm] = {}
+        self._count = 0  # of the steps that they are of
+
+    def update(self, steps: Sequence[Step], changed: int) -> list[Alarm]:
+        """The alarms of these steps, of which those before place `changed` are known already."""
+        if changed < self._count:
+            self._settled, self._count = {}, 0
+        history = History(steps)
+        settled = max(self._count, len(steps) - UNSETTLED)
+        _look(history, range(self._count, settled), self._settled)
+        self._count = settled
+        found = dict(self._settled)
+        _look(history, range(settled, len(steps)), found)
+        return sorted(
+            _ended(found.values(), steps),
+            key=lambda alarm: (alarm.is_over, -alarm.last, alarm.kind),
+        )
+
+
+def _look(history: History, places: range, found: dict[tuple[str, str], Alarm]) -> None:
+    for place in places:
+        for rule in RULES:
+            for alarm in rule(history, place):
+                key = alarm.kind, alarm.about
+                first = found[key].first if key in found else alarm.first
+                found[key] = replace(alarm, first=first)
+
+
+def _ended(alarms: Iterable[Alarm], steps: Sequence[Step]) -> Iterator[Alarm]:
+    recent = {step.step for step in steps[-SILENT:]}
+    for alarm in alarms:
+        yield replace(alarm, is_over=alarm.last not in recent)
+
+
+def _raised(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
+    return Alarm(kind, about, text, step, step, False, {"step": step, **rows})
+
+
+# --- rises and falls ------------------------------------------------------------------------------
+
+
+def form_over_answers(history: History, place: int) -> Iterator[Alarm]:
+    """Return a component that does not look at what is right rises, while one that does falls."""
+    last = history.steps[place]
+    judging = [name for name, (rows, _) in last.right.items() if 2 * rows > last.rows]
+    others = [name for name in last.values if name not in ("total", *judging)]
+    for right in judging if others else ():
+        better = _differing_before(history, right, place, fallen=True)
+        for form in others if better else ():
+            lower = {mean.place for mean in _differing_before(history, form, place, fallen=False)}
+            both = [mean for mean in better if mean.place in lower]
+            if not both:
+                continue
+            best, now = max(both, key=lambda mean: mean.value), history.means(right)[place]
+            before, after = (history.means(form)[at] for at in (best.place, place))
+            assert now and before and after
+            yield _raised(
+                "form over answers",
+                f"{form}, {right}",
+                f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
+                f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
+                f"{best.last} to {now.last}: the model may be learning its form alone.",
+                last.step,
+                {"high": form, "low": right},
+            )
+
+
+def _differing_before(history: History, name: str, place: int, *, fallen: bool) -> list[Mean]:
+    """The means before the present window from which its own has fallen, or risen, for certain."""
+    start = history.start(place)
+    # Cheap first: most runs have none, at most steps.
+    found = [] if start is None else history.differing(name, place, start, fallen=fallen)
+    least = MOVED * _range(history.steps[: place + 1], name) if found else 0.0
+    now = history.means(name)[place]
+    return [mean for mean in found if now and abs(mean.value - now.value) >= least]
+
+
+def _range(steps: Sequence[Step], name: str) -> float:
+    spreads = [step.values[name] for step in steps]
+    most = max((s.most for s in spreads if s.most is not None), default=0.0)
+    return most - min((s.least for s in spreads if s.least is not None), default=0.0)
+
+
+def length_runs_away(history: History, place: int) -> Iterator[Alarm]:
+    """Completions get longer and longer, and the total does not rise with them."""
+    means = history.means(LENGTH)
+    now = means[place]
+    earlier = [mean for mean in means[max(0, place - BACK) : place] if mean]
+    if now is None or not earlier:
+        return
+    shorter = [mean for mean in earlier if now.value >= LONGER * max(mean.value, 1.0)]
+    if not shorter or now.value - shorter[-1].value < ENOUGH:
+        return
+    before = shorter[-1]  # the last time that completions were half as long
+    shortest = min(earlier, key=lambda mean: (mean.value, -mean.place))
+    is_far = now.value >= FAR_LONGER * max(shortest.value, 1.0)
+    totals = history.means("total")
+    was, is_now = totals[before.place], totals[place]
+    if not is_far and was and is_now and is_higher(was, is_now):
+        return
+    before = shortest if is_far else before
+    longer = now.value / max(before.value, 1.0)
+    unit = history.steps[place].unit
+    yield _raised(
+        "length runs away",
+        "",
+        f"A completion has {now.value:,.0f} {unit} on average, {longer:.1f} times as many as at "
+        f"step {before.last} ({before.value:,.0f})"
+        + ("." if is_far else ", and the total has not risen since."),
+        history.steps[place].step,
+        {"order": "longest"},
+    )
+
+
+# --- answers, signals and statuses ----------------------------------------------------------------
+
+
+def one_answer(history: History, place: int) -> Iterator[Alarm]:
+    """Most completions of some steps give one answer, to different prompts."""
+    steps = history.window(place)
+    rows = sum(step.rows for step in steps)
+    for name in steps[-1].answers if steps else ():
+        known = [step.answers[name] for step in steps if name in step.answers]
+        counts: Counter[str] = Counter()
+        groups: Counter[str] = Counter()
+        golds: Counter[str] = Counter()
+        for one in known:
+            counts.update({text: count for text, (count, _) in one.texts.items()})
+            groups.update({text: own for text, (_, own) in one.texts.items()})
+            golds.update(one.golds)
+        text, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
+        share, gold = count / rows, max(golds.values(), default=0) / rows
+        if share > MOST and share - gold >= BEYOND_GOLD and groups[text] >= ANSWERED:
+            yield _raised(
+                "one answer",
+                f"{name}: {text}",
+                f"{share:.0%} of the completions of the last {len(steps)} steps answer “{text}”, "
+                f"in {groups[text]} groups, by {name}; no gold is as frequent.",
+                steps[-1].step,
+                {
+                    "component": name,
+                    "answer": text,
+                    "step": max(
+                        step.step
+                        for step in steps
+                        if name in step.answers and text in step.answers[name].texts
+                    ),
+                },
+            )
+
+
+def no_signal(history: History, place: int) -> Iterator[Alarm]:
+    """In no group of many steps do two completions differ in their total."""
+    start, groups = place + 1, 0
+    while start > max(0, place + 1 - SIGNAL_GROUPS) and (
+        groups < SIGNAL_GROUPS or place + 1 - start < SIGNAL_STEPS
+    ):
+        start -= 1
+        step = history.steps[start]
+        if step.flat < step.groups:
+            return
+        groups += step.groups
+    if groups >= SIGNAL_GROUPS and place + 1 - start >= SIGNAL_STEPS:
+        last = history.steps[place]
+        yield _raised(
+            "no signal",
+            "",
+            f"In none of the {groups} groups of the last {place + 1 - start} steps do two "
+            f"completions differ in their total ({_shown(last.values['total'].mean or 0.0)} on "
+            "average): nothing is learned from them.",
+            last.step,
+            {},
+        )
+
+
+def no_answer(history: History, place: int) -> Iterator[Alarm]:
+    """In more than a third of the rows, no answer was found."""
+    steps = history.window(place)
+    if steps and (share := _share(steps, "no_answer")) > NO_ANSWER:
+        yield _raised(
+            "no answer",
+            "",
+            f"In {share:.0%} of the completions of the last {len(steps)} steps no answer was "
+            "found: check whether the prompt says how to give it, and whether completions are cut "
+            "off.",
+            steps[-1].step,
+            {"status": "no_answer", "step": _last_with(steps, "no_answer")},
+        )
+
+
+def timeouts(history: History, place: int) -> Iterator[Alarm]:
+    """Rows took too long to be scored."""
+    steps = history.window(place)
+    if steps and (share := _share(steps, "timeout")) > TIMEOUTS:
+        yield _raised(
+            "timeouts",
+            "",
+            f"{share:.1%} of the rows of the last {len(steps)} steps were not scored in time: "
+            "what they say is not known, and a recipe skips them. Look at these answers, or raise "
+            "the deadline (PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
+            steps[-1].step,
+            {"status": "timeout", "step": _last_with(steps, "timeout")},
+        )
+
+
+def cut_off(history: History, place: int) -> Iterator[Alarm]:
+    """Many more completions are cut off than before."""
+    steps, start = history.window(place), history.start(place)
+    share = _share(steps, "truncated") if steps else 0.0
+    if start is None or share <= CUT_OFF:
+        return
+    earlier = history.steps[max(0, place - BACK) : start]
+    before = _share(earlier, "truncated")
+    if earlier and share >= GROWN * before:
+        yield _raised(
+            "cut off",
+            "",
+            f"{share:.0%} of the completions of the last {len(steps)} steps were cut off at the "
+            f"maximum, and {before:.0%} before: allow longer ones, pay shorter ones, or skip "
+            'them with truncated = "skip" in the recipe.',
+            steps[-1].step,
+            {"status": "truncated", "step": _last_with(steps, "truncated")},
+        )
+
+
+def _last_with(steps: Sequence[Step], status: str) -> int:
+    return max(step.step for step in steps if step.statuses.get(status))
+
+
+def _share(steps: Sequence[Step], status: str) -> float:
+    rows = sum(step.rows for step in steps)
+    return sum(step.statuses.get(status, 0) for step in steps) / max(rows, 1)
+
+
+def never_moves(history: History, place: int) -> Iterator[Alarm]:
+    """Return a component has given every row the same value, or none, since the first step."""
+    if place + 1 < NEVER:
+        return
+    last = history.steps[place]
+    for name in last.values:
+        if name == "total" or history.moves(name) <= place:
+            continue
+        value = next((m for s in history.steps if (m := s.values[name].most) is not None), None)
+        what = "has no value in any row" if value is None else f"is {_shown(value)} in every row"
+        yield _raised(
+            "never moves",
+            name,
+            f"{name} {what} of all {place + 1} steps so far: nothing is learned from it.",
+            last.step,
+            {"component": name},
+        )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.3g}".replace("-", "−")
+
+
+RULES: tuple[Callable[[History, int], Iterator[Alarm]], ...] = (
+    form_over_answers,
+    one_answer,
+    length_runs_away,
+    never_moves,
+    no_signal,
+    no_answer,
+    timeouts,
+    cut_off,
+)

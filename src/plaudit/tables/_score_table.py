@@ -1,0 +1,336 @@
+"""Score files into a folder of Parquet parts, on every core of this machine or on Ray."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import get_close_matches
+from numbers import Integral
+from os import PathLike, fspath
+from typing import Any, TextIO
+
+import plaudit
+from plaudit.inputs.column_names import GOLD, first_of
+from plaudit.judge import math_verify_installed, warn_of_untested_version
+from plaudit.processes import cores
+from plaudit.recipes import Recipe
+from plaudit.recipes.files import as_recipe
+from plaudit.recipes.scored_columns import renamed_note
+from plaudit.tables._engines import score_locally, score_on_ray
+from plaudit.tables._errors import (
+    RESUME_HINT,
+    RETRY_HINT,
+    Failure,
+    InputError,
+    RejectedRowError,
+    StoppedError,
+    StorageError,
+)
+from plaudit.tables._inputs import InputFile, Inputs, find_inputs
+from plaudit.tables._output import FIRST, OutputFolder
+from plaudit.tables._plan import Plan, make_plan
+from plaudit.tables._readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
+from plaudit.tables._score_chunk import ROW_IDS, Rejected, ScoredChunk
+from plaudit.tables._storage import folder_url, is_url, local_path, why
+from plaudit.tables._summary import ScoreProgress, ScoreSummary
+
+ENGINES = ("local", "ray")
+SIZES = {"from_bytes": SMALLEST, "to_bytes": LARGEST, "doubled_every": GROWS_EVERY}
+
+
+def score_table(
+    inputs: Inputs,
+    recipe: Any,
+    out: str | PathLike[str],
+    *,
+    engine: str = "local",
+    workers: int | None = None,
+    ray_address: str | None = None,
+    completions: str | None = None,
+    group: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    strict: bool = False,
+    overwrite: bool = False,
+    limit: int | None = None,
+    progress: TextIO | None = None,
+) -> ScoreSummary:
+    """Score the rows of some files with a recipe, into a folder of Parquet parts.
+
+    The same call resumes a run that was stopped, and the folder ends up with the same bytes.
+
+    inputs: a file or a folder, or several, which together are one table; also in the storage of a
+        cluster, such as s3://bucket/rollouts, and hf://datasets/ORG/NAME, a dataset on the Hub
+    recipe: a Recipe, the name of a preset, a TOML file, a reward or a list of rewards
+    out: the folder to write, a path or a URL such as s3://bucket/scored
+    engine: "local" for processes on this machine, "ray" for tasks on a Ray cluster
+    workers: how many processes or tasks at once, such as 8; default: one per core, and on Ray two
+        per core
+    ray_address: the cluster, such as "auto" or "ray://head:10001"; default: the environment
+        variable RAY_ADDRESS, or a new cluster on this machine
+    completions: the column with what the model wrote; default: `completion` or `completions`, else
+        a guess by the names of the columns
+    group: the column whose value is the same for all answers to one prompt, such as "prompt_id";
+        default: the completions of one list are a group, else `prompt`, `problem` or `question`
+    columns: the column that an argument of the rewards is read from, {"solution": "answer"};
+        default: the one of that name, else a guess, which is printed to `progress`
+    strict: whether to raise RejectedRowError at the first row that is rejected; default: score the
+        other rows
+    overwrite: whether to remove an earlier run from the folder; default: resume it, or raise
+        InputError if it is a different run
+    limit: how many rows of the input to score, from the first on, such as 100; default: all
+    progress: where to show progress, such as sys.stderr; default: nowhere
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> rollouts = folder / "rollouts.jsonl"
+    >>> _ = rollouts.write_text('{"completion": "So \\\\\\\\boxed{4}.", "solution": "4"}')
+    >>> summary = score_table(rollouts, "trl-math", folder / "scored")
+    >>> summary.rows, summary.values["total"]
+    (1, (1, 1.0))
+    """
+    start = time.monotonic()
+    if engine not in ENGINES:
+        raise InputError(f"there is no engine {engine!r}: choose {' or '.join(ENGINES)}")
+    if ray_address and engine != "ray":
+        raise InputError(f"--ray-address {ray_address} has no effect without --engine ray")
+    check_numbers(workers=workers, limit=limit)
+    with stopping_on_system_errors():
+        path = folder_url(fspath(out)) if is_url(fspath(out)) else local_path(fspath(out))
+        files = find_inputs(inputs, path)
+        mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
+        chosen = with_columns(as_recipe(recipe), mapped)
+        plan = make_plan(files, chosen, completions, group)
+        _print_guesses(plan, progress)
+        manifest = _manifest(files, plan, limit)
+        warn_of_untested_version()  # here, and not in each of the workers
+        with OutputFolder(path, manifest, overwrite) as folder:
+            was_finished, rows_before = folder.is_finished, 0
+            if not was_finished:
+                # A worker may be in another folder, if a reward moves there.
+                here = tuple(replace(file, path=file.path.absolute()) for file in files)
+                plan = replace(plan, inputs=here, out=path if isinstance(path, str) else "")
+                run = _FolderRun(folder, plan, strict, progress)
+                folder.finish(run.score(engine, workers, ray_address, limit))
+                rows_before = run.rows_before
+            return folder.summary(time.monotonic() - start, was_finished, rows_before)
+
+
+def _print_guesses(plan: Plan, out: TextIO | None) -> None:
+    if out is None:
+        return
+    for argument, column in plan.guessed.items():
+        is_text = argument == "completions"
+        option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
+        print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
+    if other := _other_gold(plan):
+        hint = f"for {other}, say --column solution={other}"
+        print(f"plaudit: solution: column solution ({hint})", file=out)
+    if plan.renamed:
+        print(f"plaudit: {renamed_note(plan.renamed)}", file=out)
+
+
+def _other_gold(plan: Plan) -> str | None:
+    """Return a column that may hold golds, too, if `solution` is read by its name alone."""
+    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
+    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
+    return None if is_named else first_of(GOLD, names)
+
+
+@contextmanager
+def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
+    """Raise StoppedError if memory, descriptors or the like run out; `hint` says what to do."""
+    try:
+        yield
+    except StorageError as error:
+        raise StoppedError(f"{error}. {hint}") from error
+    except MemoryError as error:
+        raise StoppedError(f"there is too little memory. {hint}") from error
+    except BrokenPipeError:
+        raise  # nobody reads the output: the command line exits without a message
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise StoppedError(f"cannot continue: {why(error)}{where}. {hint}") from error
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
+    for name, value in numbers.items():
+        if value is None:
+            continue
+        if not isinstance(value, Integral):
+            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
+        if value < 1:
+            raise InputError(f"{name} must be 1 or more, got {value}")
+
+
+def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+    """Return the recipe with further columns, argument -> column.
+
+    Raises InputError for an argument that none of its rewards takes.
+    """
+    try:
+        return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
+    except ValueError as error:
+        needs = recipe.needs()
+        turned = [
+            f"--column {c}={a}"
+            for a, c in columns.items()
+            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
+        ]
+        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
+        raise InputError(f"{error}{hint}") from error
+
+
+def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
+    """Return what is scored, and how: a later call with the same manifest resumes the run."""
+    try:
+        recipe = plan.recipe.to_toml()
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return {
+        "plaudit": plaudit.__version__,
+        "recipe": recipe,
+        "components": [component.name for component in plan.recipe.components],
+        "inputs": [
+            {"path": file.name, "size": file.size, "fingerprint": file.fingerprint}
+            for file in files
+        ],
+        "limit": limit,
+        "completions": plan.completions,
+        "completion_column": plan.completion_column,
+        "group": plan.group,
+        "renamed": plan.renamed,
+        "columns": [{"name": column.name, "type": column.kind()} for column in plan.columns],
+        "part_sizes": SIZES,
+        "limits": plan.limits,
+        "math_verify": math_verify_installed().version,
+    }
+
+
+class _FolderRun:
+    """Scores the chunks whose parts are not there yet."""
+
+    def __init__(
+        self, folder: OutputFolder, plan: Plan, strict: bool, progress: TextIO | None
+    ) -> None:
+        self._folder, self._plan, self._strict = folder, plan, strict
+        self._out = progress
+        self._progress = ScoreProgress(None, 0)
+        self._first_parts = FirstParts()
+        self.rows_before = 0  # of the parts that were there already
+        self._parts = 0
+        self._read: dict[int, int] = {}
+        self._lines: dict[int, tuple[int, int]] = {}  # the file and the lines of each part
+        self._first_rejected: Rejected | None = None
+
+    def score(
+        self, engine: str, workers: int | None, ray_address: str | None, limit: int | None
+    ) -> int:
+        """Score what is missing, and return how many parts there are."""
+        # How many tasks Ray runs at once is for the cluster to say.
+        at_once = None if engine == "ray" else workers or cores()
+        self._progress = ScoreProgress(self._out, sum(f.size for f in self._plan.inputs), at_once)
+        missing = self._missing(chunks_to_score(self._plan.inputs, limit))
+        if engine == "ray":
+            scored = score_on_ray(missing, self._plan, workers, ray_address)
+        else:
+            scored = score_locally(missing, self._plan, workers)
+        try:
+            for chunk in scored:
+                self._write(chunk)
+        finally:
+            scored.close()
+            self._progress.close()
+        self._raise_if_strict()
+        self._first_parts.check()
+        return self._parts
+
+    def _missing(self, chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            self._parts += 1
+            if self._folder.has(chunk.number):
+                counts = self._folder.part_counts(chunk.number)
+                self._first_parts.found(chunk.number)
+                self._progress.found(counts, chunk.read)
+                self.rows_before += counts["rows"]
+                rejected = [Rejected(**row) for row in counts["rejected"][:1]]
+                self._remember(chunk.number, counts["file"], counts["lines"], rejected)
+            else:
+                self._read[chunk.number] = chunk.read
+                yield chunk
+            if self._first_parts.all_failed:
+                return
+            if self._strict and self._first_rejected is not None:
+                return  # chunks being scored may hold an earlier one, those that follow cannot
+
+    def _write(self, scored: ScoredChunk) -> None:
+        for part in self._first_parts.ready(scored):
+            self._folder.add(part)
+        read = self._read.pop(scored.number)
+        counts = scored.rows, len(scored.rejected), scored.statuses
+        self._progress.scored(*counts, read, scored.seconds)
+        self._remember(scored.number, scored.file, scored.lines, scored.rejected)
+
+    def _remember(self, number: int, file: int, lines: int, rejected: Sequence[Rejected]) -> None:
+        self._lines[number] = file, lines
+        known = [self._first_rejected] if self._first_rejected else []
+        self._first_rejected = min([*known, *rejected], key=lambda one: one.row_id, default=None)
+
+    def _raise_if_strict(self) -> None:
+        first = self._first_rejected
+        if self._strict and first is not None:
+            number = first.row_id // ROW_IDS
+            before: Counter[int] = Counter()
+            for part in range(number):
+                file, lines = self._lines[part]
+                before[file] += lines
+            line = first.line + before[self._lines[number][0]]
+            raise RejectedRowError(f"{first.file}, line {line}: {first.reason}")
+
+
+class FirstParts:
+    """Holds back the first parts until one shows that the rewards work.
+
+    A reward with a bug fails on every row. Such a run stops, and leaves no part that a later run
+    would take for done. The order in which parts arrive does not matter.
+    """
+
+    def __init__(self) -> None:
+        self._works = False
+        self._held: list[ScoredChunk] = []
+
+    def found(self, number: int) -> None:
+        """Count a part that is there already: for the run that wrote it, the rewards worked."""
+        self._works = self._works or number < FIRST
+
+    def ready(self, scored: ScoredChunk) -> list[ScoredChunk]:
+        """Return the parts that may be written, now that this one has been scored."""
+        if self._works or (scored.failure is None and scored.number >= FIRST):
+            return [scored]
+        self._held.append(scored)
+        first = self._failures()
+        if all(first) and len({one.kind for one in first if one}) < 2:
+            return []
+        self._works = True
+        held, self._held = self._held, []
+        return held
+
+    def _failures(self) -> list[Failure | None]:
+        return [part.failure for part in self._held if part.number < FIRST]
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every row of all the first parts failed: the rest need not be scored."""
+        return len(self._failures()) == FIRST
+
+    def check(self) -> None:
+        """At the end of a run, raise StoppedError if every row of its first parts failed."""
+        if failure := next(filter(None, self._failures()), None):
+            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
+            raise StoppedError(
+                f"{which} fails with the same error, for example\n"
+                f"{failure.description}\n{RETRY_HINT}"
+            )

@@ -1,0 +1,233 @@
+"""`Client` and `AsyncClient`: a server as a reward function."""
+
+from collections.abc import Callable, Collection, Sequence
+from copy import copy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from plaudit.recipes import RowScore
+from plaudit.runs.recording import recorded_functions
+from plaudit.scores import Score
+from plaudit.scores.decorators import as_coroutine_functions
+from plaudit.trainers.client._connection import AsyncServerConnection, ServerConnection
+from plaudit.trainers.client._payload import RemoteRecipe
+from plaudit.trainers.client._requests import ClientSettings, ClientSteps, RemoteServer
+
+T = TypeVar("T")
+
+
+class Client:
+    r"""Asks a server for rewards; called, it is the reward function of the recipe's total.
+
+    url: the server's address, such as "http://rewards:8950"
+    token: the token that the server requires; default: that of the variable PLAUDIT_TOKEN, if any
+    patience: seconds in which a request is tried again while the server is busy or cannot be
+        reached; 0 never tries again
+    timeout: seconds that one answer may take, more than the server's own deadline of 300; a
+        connection may take 5
+    columns: the only columns to send, such as ["solution"], besides those that the recipe needs;
+        default: every column that the recipe takes
+
+    If the server is started with another recipe, the next call raises a `ServerError`. What the
+    client scores can be recorded, by `plaudit.record` or PLAUDIT_RECORD, as with a recipe.
+
+    It can be pickled, and be called from any thread and after a fork. Arguments that are not
+    columns of the recipe are left out; so are those that JSON cannot represent, such as an image.
+    If the recipe needs such a column, that is an error.
+
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve import serving
+    >>> with serving(load("trl-math")) as url, Client(url) as client:
+    ...     client([r"So \boxed{2/4}.", r"So \boxed{3}."], solution=["1/2", "1/2"])
+    ...     client.score([r"So \boxed{3}."], solution=["1/2"])[0].why
+    [1.0, 0.0]
+    'accuracy_reward 0.0: 3 is not equal to the gold 1/2'
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        patience: float = 120.0,
+        timeout: float = 330.0,
+        columns: Collection[str] | None = None,
+    ) -> None:
+        settings = ClientSettings(url, token, patience, timeout, columns)
+        self._server, self._connection = RemoteServer(settings), ServerConnection(settings)
+
+    @property
+    def __name__(self) -> str:
+        return self._recipe.name
+
+    def __repr__(self) -> str:
+        return f"Client({self._server.settings.url!r})"
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """Return the total of each completion; `log_metric` gets the means and the statuses."""
+        return self._connection.run(self._server.rewards(completions, columns))
+
+    def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """Return the total, each component's score and the reasons, for each completion."""
+        return self._connection.run(self._server.rows(completions, columns))
+
+    def reward_funcs(self) -> list[Callable[..., list[float | None]]]:
+        """Return a reward function for each component, each with its name."""
+        functions = [
+            RemoteReward(self._server, self._connection, name) for name in self._recipe.components
+        ]
+        recording = self._connection.run(self._server.recording())
+        return recorded_functions(functions, recording) if recording else list(functions)
+
+    def reward_weights(self) -> list[float]:
+        """Return the weight of each of `reward_funcs()`, in the same order."""
+        return list(self._recipe.weights)
+
+    def recorded_in(self, directory: Path) -> Self:
+        """Return the same client, which records what it scores; `plaudit.record` calls it."""
+        client = copy(self)
+        client._server = self._connection.run(self._server.recorded_in(directory))
+        return client
+
+    def close(self) -> None:
+        """Close the connections. The next call opens others."""
+        self._connection.close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _recipe(self) -> RemoteRecipe:
+        return self._connection.run(self._server.recipe())
+
+
+@dataclass(frozen=True)
+class RemoteReward:
+    """One component of the server's recipe, as a reward function."""
+
+    server: RemoteServer
+    connection: ServerConnection
+    component: str
+
+    @property
+    def __name__(self) -> str:
+        return self.component
+
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        return self.connection.run(self.server.rewards(completions, columns, self.component))
+
+    def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+        """Return the same with the reasons, which a recorded run keeps."""
+        return self.connection.run(self.server.scores(completions, columns, self.component))
+
+
+@as_coroutine_functions
+class AsyncClient:
+    r"""`Client` for event loops: called, it is a coroutine of each completion's total.
+
+    Trainers recognise asynchronous rewards by `inspect.iscoroutinefunction`, which is true
+    for objects with a function's attributes: so this has them, and its `reward_funcs()` too.
+
+    >>> import asyncio
+    >>> from plaudit.recipes import load
+    >>> from plaudit.serve import serving
+    >>> async def ask(url):
+    ...     async with AsyncClient(url) as client:
+    ...         return await client([r"So \boxed{2/4}."], solution=["1/2"])
+    >>> with serving(load("trl-math")) as url:
+    ...     asyncio.run(ask(url))
+    [1.0]
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        token: str | None = None,
+        patience: float = 120.0,
+        timeout: float = 330.0,
+        columns: Collection[str] | None = None,
+    ) -> None:
+        settings = ClientSettings(url, token, patience, timeout, columns)
+        self._server, self._connection = RemoteServer(settings), AsyncServerConnection(settings)
+
+    @property
+    def __name__(self) -> str:
+        return self._recipe.name
+
+    def __repr__(self) -> str:
+        return f"AsyncClient({self._server.settings.url!r})"
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        """Return the total of each completion; `log_metric` gets the means and the statuses."""
+        return await self._connection.run(self._server.rewards(completions, columns))
+
+    async def score(self, completions: Sequence[Any], **columns: Any) -> list[RowScore]:
+        """Return the total, each component's score and the reasons, for each completion."""
+        return await self._connection.run(self._server.rows(completions, columns))
+
+    def reward_funcs(self) -> list[Callable[..., Any]]:
+        """Return a coroutine function for each component, each with its name."""
+        functions = [
+            AsyncRemoteReward(self._server, self._connection, name)
+            for name in self._recipe.components
+        ]
+        recording = self._ask(self._server.recording())
+        return recorded_functions(functions, recording) if recording else list(functions)
+
+    def reward_weights(self) -> list[float]:
+        """Return the weight of each of `reward_funcs()`, in the same order."""
+        return list(self._recipe.weights)
+
+    def recorded_in(self, directory: Path) -> Self:
+        """Return the same client, which records what it scores; `plaudit.record` calls it."""
+        client = copy(self)
+        client._server = self._ask(self._server.recorded_in(directory))
+        return client
+
+    async def close(self) -> None:
+        """Close the connections of this event loop."""
+        await self._connection.close()
+
+    async def __aenter__(self) -> "AsyncClient":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    @property
+    def _recipe(self) -> RemoteRecipe:
+        return self._ask(self._server.recipe())
+
+    def _ask(self, steps: ClientSteps[T]) -> T:
+        """Return the result of steps, also outside of any event loop."""
+        connection = ServerConnection(self._server.settings)
+        try:
+            return connection.run(steps)
+        finally:
+            connection.close()
+
+
+@as_coroutine_functions
+@dataclass(frozen=True)
+class AsyncRemoteReward:
+    """One component of the server's recipe, as a coroutine function."""
+
+    server: RemoteServer
+    connection: AsyncServerConnection
+    component: str
+
+    @property
+    def __name__(self) -> str:
+        return self.component
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+        return await self.connection.run(self.server.rewards(completions, columns, self.component))
+
+    async def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+        """Return the same with the reasons, which a recorded run keeps."""
+        return await self.connection.run(self.server.scores(completions, columns, self.component))

@@ -1,0 +1,80 @@
+"""Rewards that hang, die or take all memory on some completions."""
+
+import asyncio
+import os
+import threading
+import time
+
+_lock = threading.Lock()
+
+
+def sleeps(completions, **kwargs):
+    return [_slept(text) for text in completions]
+
+
+def _slept(text):
+    if "hang" in text:
+        time.sleep(3600)
+    return float(len(text))
+
+
+def sleeps_on_a_length(completions, **kwargs):
+    return [_slept("hang" if len(text) % 5 == 1 else text) for text in completions]
+
+
+def spins(completions, solution, **kwargs):
+    return [_spun(text) + len(gold) for text, gold in zip(completions, solution, strict=True)]
+
+
+def _spun(text):
+    while "hang" in text:
+        pass
+    return 1.0
+
+
+def reads_all_first(completions, **kwargs):
+    texts = [text.lower() for text in completions]
+    return [_slept(text) for text in texts]
+
+
+def exits(completions, **kwargs):
+    return [os._exit(3) if "hang" in text else 1.0 for text in completions]
+
+
+def eats(completions, **kwargs):
+    return [float(len(bytearray(8 << 30)) if "hang" in text else 1) for text in completions]
+
+
+def locks(completions, **kwargs):
+    """Needs a lock that some thread of the caller may hold."""
+    with _lock:
+        return [1.0] * len(completions)
+
+
+def raises(completions, **kwargs):
+    raise ValueError(f"there are {len(completions)} completions")
+
+
+def too_few(completions, **kwargs):
+    return [1.0]
+
+
+async def waits(completions, **kwargs):
+    for text in completions:
+        if "hang" in text:
+            await asyncio.sleep(3600)
+    return [1.0] * len(completions)
+
+
+def holding_the_lock():
+    """Hold the lock of `locks` in a thread, for as long as the returned event is not set."""
+    done, held = threading.Event(), threading.Event()
+
+    def hold():
+        with _lock:
+            held.set()
+            done.wait()
+
+    threading.Thread(target=hold, daemon=True).start()
+    held.wait()
+    return done
