@@ -76,7 +76,7 @@ class Score:
     ungated: float | None = None
     gold_in_part: bool = False
     problem: str = ""
-    seconds: float | None = field(default=None, compare=False)
+    seconds: float | None = field(default=None, compare=False, repr=False)
     turns: tuple[float, ...] | None = None
 
     def __repr__(self) -> str:
