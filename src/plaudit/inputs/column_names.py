@@ -32,6 +32,8 @@ TESTS = (
     *("tests", "test_cases", "input_output", "verification_info", "unittest", "test_list", "test"),
     *("test_code", "public_test_cases", "reward_model", "ground_truth"),
 )
+# A program that passes the tests of its row.
+PROGRAM = ("reference_solution", "canonical_solution", "reference_program", "solution", "code")
 IMAGE = ("image_path", "image", "images", "image_paths", "image_file")
 GROUP = ("uid", "prompt_id", "group_index")  # of verl, ms-swift and slime: what they drew together
 STEP = ("step", "global_step", "global_steps", "training_step", "rollout_id")

@@ -22,6 +22,7 @@ from plaudit.inputs import extract
 from plaudit.inputs.column_names import GOLD_KEYS
 from plaudit.inputs.completions import gold_text_of
 from plaudit.inputs.golds import gold_of
+from plaudit.rewards.code import examples_of, tests_problem
 from plaudit.scores.boxes import Corners
 
 Result = TypeVar("Result")
@@ -55,6 +56,7 @@ class GoldKind(StrEnum):
     TEXT = "text"
     CALLS = "calls"
     OBJECT = "object"
+    PROGRAM = "program"
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ class GoldAnswer:
     items: the texts of a list; whether all are wanted, or one is enough, is what the reward pays
     boxes: the corners of a box, or of several
     labels: what the boxes are of, if the gold says so
-    data: the calls or the object, with one value of each argument
+    data: the calls or the object, with one value of each argument; for programs, what tests show
     """
 
     kind: GoldKind
@@ -177,6 +179,19 @@ def _object_gold(value: Mapping[str, Any]) -> GoldAnswer | None:
     except (TypeError, ValueError, RecursionError):
         return None
     return GoldAnswer(GoldKind.OBJECT, (text,), data=value) if value else None
+
+
+def program_gold(tests: Any, reference: Any) -> GoldAnswer | None:
+    """Return the programs that pass tests: the row's reference, or one that looks results up.
+
+    None if the tests cannot be read, or if there is neither.
+    """
+    if tests_problem(tests):
+        return None
+    examples = examples_of(tests)
+    known = reference if isinstance(reference, str) and reference.strip() else examples.program
+    texts = (f"```python\n{known.strip()}\n```", known)
+    return GoldAnswer(GoldKind.PROGRAM, texts, data=examples) if known else None
 
 
 def _items_gold(values: list[str | None]) -> GoldAnswer | None:

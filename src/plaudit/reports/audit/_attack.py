@@ -22,7 +22,7 @@ Builder = Callable[["Case"], Completions]
 
 CLASSES = (
     *("empty", "structure", "key", "echo", "hedge", "neighbour"),
-    *("retract", "stuffing", "length", "unstable", "cost", "missed"),
+    *("retract", "stuffing", "length", "code", "unstable", "cost", "missed"),
 )
 RAISES = "raises"  # the class of a reward that raises on an attack
 MISSED = "missed"  # the class of right answers that are not paid, which is no hole

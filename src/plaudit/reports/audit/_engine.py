@@ -302,6 +302,8 @@ class Engine:
         for one, alike in groups.items():
             cases = [self._finder.case(row, one) for row in self._finder.rows]
             runs = run_attack(self._scorer, attack, cases, list(alike.values()), reach)
+            if attack.kind == "code":  # a program may have changed the process that ran it
+                self._scorer.restart()
             for target in alike:
                 self._runs[target] += runs
 

@@ -203,11 +203,12 @@ _REPLACEMENT: Mapping[GoldKind, str] = {
     GoldKind.NUMBER: _OWN_ANSWER,
     GoldKind.QUANTITY: _OWN_ANSWER,
     GoldKind.LETTER: f"{_OWN_ANSWER} with a column choices",
-    GoldKind.BOX: "vlm_r1.iou_reward",
-    GoldKind.BOXES: 'vlm_r1.accuracy_reward with accu_reward_method = "weighted_sum"',
+    GoldKind.BOX: "vision.box_reward (preset grounding)",
+    GoldKind.BOXES: "vision.boxes_reward (preset detection)",
     GoldKind.ITEMS: f'{_OWN_ANSWER} with kind = "list"',
     GoldKind.CALLS: "tools.tool_call_reward",
     GoldKind.OBJECT: "structured.fields_reward",
+    GoldKind.PROGRAM: "code.code_reward (preset code)",
     GoldKind.TEXT: "answers.exact_match_reward, or answers.mention_reward (preset qa) for prose",
 }
 _GATE = 'give it gate = "…" in the recipe, so that it counts only if the answer is right'
@@ -222,11 +223,9 @@ _READS_GOLD = {
     "retract": "Read the last answer after the thinking, and what is said of it",
     "stuffing": "Read one answer, and take something off for all that is too much",
     "length": "Let length change the pay of right answers only: {gate}",
+    "code": "Keep the tests, and the process that decides, out of the process of the program",
     "missed": "Read the answer as people write it",
 }
-# The rewards for boxes are VLM-R1's, and keep these holes of theirs.
-_BOTH = frozenset([GoldKind.BOX, GoldKind.BOXES])
-_OPEN: Mapping[str, frozenset[GoldKind]] = {"retract": _BOTH, "stuffing": _BOTH, "missed": _BOTH}
 _ONLY_FORM = {
     "empty": "Ask for an answer before any form is paid, or {gate}",
     "structure": "Ask for words and an answer inside the form, or {gate}",
@@ -247,7 +246,7 @@ _ALWAYS = {
 def advice(kind: str, gold: GoldKind, reads_gold: bool) -> str:
     """Return what to do about a finding of a class, in a sentence."""
     said = _ALWAYS.get(kind) or (_READS_GOLD if reads_gold else _ONLY_FORM).get(kind, "")
-    is_closed = kind in _READS_GOLD and kind != "length" and gold not in _OPEN.get(kind, ())
+    is_closed = kind in _READS_GOLD and kind != "length"
     does = f"; {_REPLACEMENT[gold]} does" if is_closed and reads_gold else ""
     return f"{said.format(gate=_GATE)}{does}." if said else ""
 

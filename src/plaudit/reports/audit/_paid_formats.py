@@ -225,6 +225,8 @@ class FormatFinder:
             alike += _WRONG_WORDS
         elif kind is GoldKind.CALLS:
             alike += [f'[{{"name": "other_{n}", "arguments": {{}}}}]' for n in range(20)]
+        elif kind is GoldKind.PROGRAM:
+            alike += [f"```python\nprint({n})\n```" for n in range(20)]
         elif kind is GoldKind.OBJECT:
             alike += [f'{{"other_{n}": {n}}}' for n in range(20)]
         else:

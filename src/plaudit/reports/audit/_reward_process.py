@@ -17,6 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import TYPE_CHECKING, Any
 
 from plaudit.processes import die_with_parent, start_python
@@ -112,6 +113,10 @@ class RowScorer:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.restart()
+
+    def restart(self) -> None:
+        """End the processes; new ones start when they are needed."""
         for process in self._processes:
             process.close()
 
@@ -263,7 +268,8 @@ class RewardProcess:
                 self.close()
                 return Hung(ran)
             kind, *answer = connection.recv()
-        except (EOFError, OSError):
+        except (EOFError, OSError, ValueError, TypeError, UnpicklingError):
+            # It ended, or a program that its reward ran has changed what it sends.
             self.close()
             return Hung(0.0, ended_process=True)
         if kind == "raised":

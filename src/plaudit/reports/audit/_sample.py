@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from plaudit.inputs.column_names import CHOICES, GOLD
+from plaudit.inputs.column_names import CHOICES, GOLD, PROGRAM, TESTS, first_of
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.golds import as_option
 from plaudit.recipes import Recipe
 from plaudit.recipes.columns import guess
 from plaudit.reports.audit._attack import NUMERIC
-from plaudit.reports.honest_answers import GoldAnswer, GoldKind, read_gold
+from plaudit.reports.honest_answers import GoldAnswer, GoldKind, program_gold, read_gold
 
 if TYPE_CHECKING:
     from plaudit.tables import MemoryTable
@@ -76,7 +76,9 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
     made = [needs[name] for name in ("completion_ids",) if name in needs]
     recipe.check([*table.names, column or "completions", *made])
     columns = [name for name in table.names if name not in _COMPLETIONS]
-    gold = _gold_column(recipe, [name for name in columns if name != column])
+    others = [name for name in columns if name != column]
+    tests = _tests_column(recipe, others)
+    gold = tests or _gold_column(recipe, others)
     rows = [{n: table.values(n, at, at + 1)[0] for n in columns} for at in numbers]
     values = [table.values(column, at, at + 1)[0] if column else None for at in numbers]
     texts = {index: _completion(value, index) for index, value in enumerate(values)}
@@ -86,7 +88,9 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
         completions={index: text for index, text in texts.items() if text},
         as_messages=any(map(_is_messages, values)),
         gold_column=gold,
-        golds=_of_one_kind([_gold(row, gold, _first_alternative(recipe)) for row in rows]),
+        golds=_program_golds(rows, tests, others)
+        if tests
+        else _of_one_kind([_gold(row, gold, _first_alternative(recipe)) for row in rows]),
     )
 
 
@@ -97,6 +101,20 @@ def _of_one_kind(golds: list[GoldAnswer | None]) -> list[GoldAnswer | None]:
         return golds
     single = (*NUMERIC, GoldKind.LETTER)
     return [replace(g, kind=GoldKind.TEXT) if g and g.kind in single else g for g in golds]
+
+
+def _tests_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
+    """Return the column of tests, if a reward reads one; `ground_truth` may be any gold."""
+    needs = recipe.needs()
+    names = (needs[name] for name in TESTS if name in needs and name not in GOLD)
+    return next((name for name in names if name in columns), None)
+
+
+def _program_golds(
+    rows: Sequence[Mapping[str, Any]], tests: str, columns: Sequence[str]
+) -> list[GoldAnswer | None]:
+    reference = first_of(PROGRAM, columns) or ""
+    return [program_gold(row.get(tests), row.get(reference)) for row in rows]
 
 
 def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:

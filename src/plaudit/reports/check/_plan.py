@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
 
-from plaudit.inputs.column_names import CHOICES, IMAGE, PROMPT, first_of
+from plaudit.inputs.column_names import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
 from plaudit.recipes.columns import guess, is_made_by_trainers
 from plaudit.reports.honest_answers import REASONING, AnswerFormat, usual_formats
@@ -167,12 +167,8 @@ def make_plan(
     return plan, _sample(rows, comparisons), notes
 
 
-# Columns that hold a program which passes the tests of its row.
-_REFERENCES = ("reference_solution", "canonical_solution", "reference_program", "solution", "code")
-
-
 def _programs(recipe: Recipe, names: Sequence[str]) -> tuple[ProgramTests, ...]:
-    reference = first_of(_REFERENCES, names) or ""
+    reference = first_of(PROGRAM, names) or ""
     return tuple(
         ProgramTests(one.name, one.needs(recipe.columns)["tests"], reference, dict(one.params))
         for one in recipe.components

@@ -21,6 +21,8 @@ from plaudit.inputs.golds import is_missing
 from plaudit.rewards.code._program import LANGUAGES, find_program
 from plaudit.rewards.code._run import Checker, Result, Task, run_all, share
 from plaudit.rewards.code._tests import BadTests, read_tests
+from plaudit.rewards.code._tests import Examples as Examples
+from plaudit.rewards.code._tests import examples_of as examples_of
 from plaudit.sandbox import Limits
 from plaudit.scores import Score, async_form, reward
 from plaudit.scores.decorators import Steps

@@ -19,8 +19,9 @@ _DENIALS = (
 )
 
 
-# A call is executed, and an object read by a program, whatever is said of it.
-_SAID = [kind for kind in GoldKind if kind not in (GoldKind.CALLS, GoldKind.OBJECT)]
+# A call or a program is executed, and an object read by a program, whatever is said of it.
+_EXECUTED = (GoldKind.CALLS, GoldKind.OBJECT, GoldKind.PROGRAM)
+_SAID = [kind for kind in GoldKind if kind not in _EXECUTED]
 
 
 @attack("retract", golds=_SAID, allows_partial_credit=True)
