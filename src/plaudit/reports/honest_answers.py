@@ -207,7 +207,7 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
     """Return the gold of a box, or of a list of boxes; None if it is neither."""
     if box := _corners(value):
         written = [json.dumps(one) for one in (value, list(box), [{"bbox_2d": list(box)}])]
-        ways = tuple(dict.fromkeys([*texts, *written]))
+        ways = tuple(dict.fromkeys([*texts, *written, _centre(box)]))
         return GoldAnswer(GoldKind.BOX, ways, boxes=(box,), labels=_labels([value]))
     boxes = [_corners(one) for one in value] if isinstance(value, list) else []
     found = tuple(box for box in boxes if box)
@@ -215,6 +215,12 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
         return None
     ways = tuple(dict.fromkeys([*texts, json.dumps(value), json.dumps([*map(list, found)])]))
     return GoldAnswer(GoldKind.BOXES, ways, boxes=found, labels=_labels(value))
+
+
+def _centre(box: Corners) -> str:
+    """Return a click on a box."""
+    left, top, right, bottom = box
+    return f"({(left + right) / 2:g}, {(top + bottom) / 2:g})"
 
 
 def _labels(values: list[Any]) -> tuple[str, ...]:

@@ -229,6 +229,10 @@ class FormatFinder:
             alike += [f"```python\nprint({n})\n```" for n in range(20)]
         elif kind is GoldKind.OBJECT:
             alike += [f'{{"other_{n}": {n}}}' for n in range(20)]
+        elif kind is GoldKind.BOX and gold is not None and answer.startswith("("):
+            left, top, right, bottom = gold.boxes[0]
+            alike = [f"({right + n}, {bottom + n})" for n in range(11, 200, 11)]
+            alike += [f"({left - n}, {top - n})" for n in range(11, 200, 11)]
         else:
             boxes = [f"[{n}, {n}, {n + 25}, {n + 20}]" for n in range(3, 90, 11)]
             alike += boxes if kind is GoldKind.BOX else [f"[{box}]" for box in boxes]

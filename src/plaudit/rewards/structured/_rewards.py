@@ -42,8 +42,8 @@ def json_schema_reward(
     repair: whether comments and trailing commas are allowed. Default: False
     partial: whether JSON that is valid in part is worth something: the share of the required
         properties that are there and valid. Default: False
-    empty: whether an empty object or list may be right, if its schema allows it; in training, it
-        is what a model learns first where nothing is required. Default: True
+    empty: whether null, an empty object or an empty list may be right, if its schema allows it; in
+        training, it is what a model learns first if nothing is required. Default: True
 
     >>> schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     >>> json_schema_reward(['So: {"n": 1}', '{"n": "1"}'], schema)
@@ -104,6 +104,12 @@ def schema_fault(entry: Any, gold: Any = None) -> tuple[str, str]:
     return "", f"{path}: {message}" if path else message
 
 
+def _is_empty(value: Any) -> bool:
+    """Return whether a value is null, an empty object or list, or a list of such."""
+    # Values of JSON that was read are nested at most 200 levels deep.
+    return value is None or value == {} or (isinstance(value, list) and all(map(_is_empty, value)))
+
+
 def _schema_score(
     text: str, schema: Schema | Score, repair: bool, partial: bool, empty: bool
 ) -> Score:
@@ -114,7 +120,7 @@ def _schema_score(
     except JsonError as error:
         return _unreadable(error)
     answer = shortened(value)
-    if not empty and value in ({}, []):
+    if not empty and _is_empty(value):
         return Score(0.0, "There is nothing in it.", answer, None, "schema", right=False)
     if schema.is_valid(value):
         return Score(1.0, "It is valid by the schema.", answer, None, "schema", right=True)

@@ -197,8 +197,7 @@ def _box_score(
         return NO_GOLD
     answer, retracted = answer_of(text)
     found = _box_shapes(answer, written.answers, MANY)
-    # Qwen2.5-VL often repeats its box as the target of a link, which gains nothing.
-    if len(found) == 2 and found[0].numbers is not None and found[0].numbers == found[1].numbers:
+    if len(found) == 2 and _is_linked(answer, *found):
         found.pop()
     wanted = _gold_boxes(gold, written, sizes)
     if wanted is None or (len(wanted) > 1 and not takes_any):
@@ -221,6 +220,15 @@ def _box_score(
     if threshold is not None:
         value = float(value >= threshold)
     return Score(value, why, shown_boxes([Box(box)]), shown, measure, right=right)
+
+
+def _is_linked(answer: str, first: Shape, second: Shape) -> bool:
+    """Return whether the second is the first again, as the target of a Markdown link.
+
+    Qwen2.5-VL often writes its box that way, which gains nothing.
+    """
+    is_same = first.numbers is not None and first.numbers == second.numbers
+    return is_same and "](" in answer[first.end : second.start]
 
 
 def _fault(answer: str, found: list[Shape], retracted: bool, noun: str) -> tuple[str, str] | None:

@@ -263,6 +263,22 @@ def grid_of_boxes(case: Case) -> Completions:
     yield "all of them", case.full(_json_boxes(case, [box for grid in grids for box in grid]))
 
 
+@attack("stuffing", golds=[GoldKind.BOX])
+def grid_of_points(case: Case) -> Completions:
+    """Clicks all over the image, and the right one many times."""
+    if not case.answer.startswith("("):  # the reward wants boxes
+        return
+    width, height = case.size
+    points = [
+        f"({(x + 0.5) * width / 20:g}, {(y + 0.5) * height / 20:g})"
+        for x in range(20)
+        for y in range(20)
+    ]
+    yield "a list", case.full(f"[{', '.join(points)}]")
+    yield "clicks", case.full("\n".join(f"click{point}" for point in points))
+    yield "the right one, twenty times", case.full("\n".join([case.answer] * 20))
+
+
 @attack("stuffing", golds=BOXED, allows_partial_credit=True)
 def same_box_again(case: Case) -> Completions:
     """One right box, twenty times."""
