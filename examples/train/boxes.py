@@ -46,12 +46,18 @@ class Processor(Qwen2_5_VLProcessor):
         ProcessorMixin.__init__(self, image_processor, tokenizer, chat_template=chat_template)
 
 
-def row(draw: random.Random) -> dict[str, Any]:
-    """A drawing of a square; the text does not say where it is."""
-    cell = draw.randrange(SIDE * SIDE)
+def paper() -> np.ndarray:
+    """A drawing without a square."""
     pixels = np.full((HEIGHT, WIDTH, 3), 100, np.uint8)
     pixels[:, :, 0] = np.linspace(0, 255, WIDTH)[None, :]
     pixels[:, :, 1] = np.linspace(0, 255, HEIGHT)[:, None]
+    return pixels
+
+
+def row(draw: random.Random) -> dict[str, Any]:
+    """A drawing of a square; the text does not say where it is."""
+    cell = draw.randrange(SIDE * SIDE)
+    pixels = paper()
     box = [round(edge) for edge in in_drawing(box_of(cell))]
     pixels[box[1] : box[3], box[0] : box[2]] = draw.choice(COLOURS)
     return {
@@ -135,28 +141,35 @@ def make(seed: int, steps: int = 300) -> tuple[Any, Processor]:
     """A model that was warmed up, and its processor."""
     processor = processor_of()
     model = model_of(processor, seed)
-    end = processor.tokenizer.eos_token
 
     def batch(draw: random.Random, is_late: bool) -> dict[str, torch.Tensor]:
         drawn = [row(draw) for _ in range(64)]
-        texts = [IMAGE + ASKED + answer(one, draw, is_late) + end for one in drawn]
-        images = [one["image"] for one in drawn]
-        given = processor(text=texts, images=images, padding=True, return_tensors="pt")
-        ids = given["input_ids"]
-        # The prompt is an image and one word: the loss counts what follows.
-        starts = (ids == processor.image_token_id).int().cumsum(1).eq(SIDE * SIDE)
-        is_said = starts.cumsum(1) > 2
-        return {**given, "labels": torch.where(is_said & given["attention_mask"].bool(), ids, -100)}
+        return batch_of(processor, drawn, [answer(one, draw, is_late) for one in drawn])
 
     warm_up(model, batch, steps, seed)
     return model, processor
 
 
+def batch_of(
+    processor: Processor, drawn: list[dict[str, Any]], answers: list[str]
+) -> dict[str, torch.Tensor]:
+    """A batch of drawings with what should be said of them."""
+    end = processor.tokenizer.eos_token
+    texts = [IMAGE + ASKED + said + end for said in answers]
+    images = [one["image"] for one in drawn]
+    inputs = processor(text=texts, images=images, padding=True, return_tensors="pt")
+    ids = inputs["input_ids"]
+    # The prompt is an image and one word: the loss counts what follows.
+    starts = (ids == processor.image_token_id).int().cumsum(1).eq(SIDE * SIDE)
+    is_said = starts.cumsum(1) > 2
+    return {**inputs, "labels": torch.where(is_said & inputs["attention_mask"].bool(), ids, -100)}
+
+
 def measured(model: Any, processor: Processor, blank: bool = False, count: int = 128) -> float:
     """The mean IoU on drawings that were never trained on, or on blank paper."""
     unseen = rows(count, seed=-1)
-    paper = Image.new("RGB", (WIDTH, HEIGHT), (128, 128, 100))
-    images = [paper if blank else one["image"] for one in unseen]
+    plain = Image.new("RGB", (WIDTH, HEIGHT), (128, 128, 100))
+    images = [plain if blank else one["image"] for one in unseen]
     given = processor(
         text=[IMAGE + ASKED] * count, images=images, padding=True, return_tensors="pt"
     )

@@ -17,11 +17,13 @@ END, UNKNOWN = "<end>", "<unk>"
 CHAT = "{{ messages[-1]['content'] }}"
 
 
-def tokenizer_of(texts: Iterable[str], special: Iterable[str] = ()) -> PreTrainedTokenizerFast:
+def tokenizer_of(
+    texts: Iterable[str], special: Iterable[str] = (), pieces: str = PIECES
+) -> PreTrainedTokenizerFast:
     """A tokenizer that knows the pieces of these texts, and reproduces each text exactly."""
-    split = pre_tokenizers.Split(Regex(PIECES), "isolated")
-    pieces = {piece for text in texts for piece, _ in split.pre_tokenize_str(text)}
-    known = [END, UNKNOWN, *special, *sorted(pieces - {END, UNKNOWN, *special})]
+    split = pre_tokenizers.Split(Regex(pieces), "isolated")
+    found = {piece for text in texts for piece, _ in split.pre_tokenize_str(text)}
+    known = [END, UNKNOWN, *special, *sorted(found - {END, UNKNOWN, *special})]
     words = Tokenizer(models.WordLevel({p: n for n, p in enumerate(known)}, unk_token=UNKNOWN))
     words.pre_tokenizer, words.decoder = split, decoders.Fuse()
     # No token but the last is left out of what is read: a model would learn to hide in others.
