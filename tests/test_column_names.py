@@ -4,6 +4,7 @@ import json
 
 import pyarrow as pa
 import pytest
+from plaudit.reports._folder import open_folder
 
 from plaudit.inputs.column_names import (
     CHOICES,
@@ -19,11 +20,10 @@ from plaudit.inputs.column_names import (
 )
 from plaudit.recipes import load
 from plaudit.recipes.scored_columns import parquet_of, scored_columns
-from plaudit.reports._folder import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._sample import sample_of
 from plaudit.reports.check._plan import make_plan
-from plaudit.runs._rows import Given, batch_of, steps_of
+from plaudit.runs._recorded_batch import RecordedBatch, arrow_batch, steps_of
 from plaudit.tables import Head, table_of
 from plaudit.tables._plan import plan_of
 from plaudit.train._run import _checked
@@ -96,21 +96,23 @@ def test_prompts(name, reported, tmp_path):
     assert name in QUESTIONS
     assert reported(**row).prompt == name
     assert _checked(Dataset(**{name: ["2 + 2?"]}), "data")["prompt"] == ["2 + 2?"]
-    recorded = Given(["4"], {name: ["2 + 2?"]}, ROWS[:1], 0.0)
-    batch = batch_of(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path)
+    recorded = RecordedBatch(["4"], {name: ["2 + 2?"]}, ROWS[:1], 0.0)
+    batch = arrow_batch(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path)
     assert batch.column("prompt").to_pylist() == ["2 + 2?"]
 
 
 @pytest.mark.parametrize("name", STEP)
 def test_steps(name, reported):
-    assert steps_of(Given(["4"], {name: [7]}, ROWS[:1], 0.0)) == ([7], False)
+    assert steps_of(RecordedBatch(["4"], {name: [7]}, ROWS[:1], 0.0)) == ([7], False)
     assert reported(completion="4", **{name: 7}).step == name
 
 
 @pytest.mark.parametrize("name", GROUP)
 def test_groups_of_a_trainer(name, tmp_path):
-    recorded = Given(["4"] * 3, {"prompts": ["p"] * 3, name: ["a", "b", "a"]}, ROWS, 0.0)
-    groups = batch_of(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path).column("group_id").to_pylist()
+    recorded = RecordedBatch(["4"] * 3, {"prompts": ["p"] * 3, name: ["a", "b", "a"]}, ROWS, 0.0)
+    groups = (
+        arrow_batch(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path).column("group_id").to_pylist()
+    )
     assert groups[0] == groups[2] != groups[1]
 
 

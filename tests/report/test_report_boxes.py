@@ -10,8 +10,15 @@ from PIL import Image
 from scored_sample import box_rows, reason
 
 from plaudit.inputs import images
-from plaudit.reports import _boxes
-from plaudit.reports._boxes import GOLD, PREDICTION, boxes_in, drawn_over, open_image, pictures_of
+from plaudit.reports import _pictures
+from plaudit.reports._pictures import (
+    GOLD,
+    PREDICTION,
+    boxes_in,
+    drawn_over,
+    open_image,
+    pictures_of,
+)
 
 
 def image_of(picture):
@@ -38,7 +45,7 @@ def test_gold_and_prediction_are_drawn_where_they_are(tmp_path):
 def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
     Image.new("RGB", (2400, 1200)).save(tmp_path / "large.jpg")
     opened = open_image(["large.jpg"], [tmp_path])
-    assert (opened.image.size, opened.size) == ((480, 240), (2400, 1200))
+    assert (opened[0].size, opened[1]) == ((480, 240), (2400, 1200))
     drawn = drawn_over(opened, [], [(1000.0, 500.0, 1500.0, 1e9), (-1e300, 0.0, 1e300, 5.0)])
     assert near(drawn.getpixel((200, 150)), GOLD)
 
@@ -46,7 +53,7 @@ def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
 def test_pictures_go_from_the_worst_to_the_best(tmp_path):
     rows = list(enumerate(box_rows(tmp_path, 48)))
     pictures = pictures_of(rows, [Path("/nowhere"), tmp_path])
-    assert len(pictures) == _boxes.PICTURES
+    assert len(pictures) == _pictures.PICTURES
     values = [picture.value for picture in pictures]
     assert values == sorted(values)
     assert values[0] == min(row["iou_reward"] for _, row in rows)

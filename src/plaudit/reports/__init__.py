@@ -100,22 +100,22 @@ def write_report(
     """
     if rows < 1:
         raise ReportError(f"rows must be 1 or more, got {rows}")
-    pages = _imported("plaudit.reports._pages", "a report")
+    report = _imported("plaudit.reports._report", "a report")
+    from plaudit.reports._scored_run import ReportOptions
+    from plaudit.reports.progress import ProgressLine
     from plaudit.tables import InputError
 
-    directory = Path(directory)
+    folders = [Path(folder) for folder in (directory, other) if folder is not None]
+    pages = folders[-1] / "_report"
+    if other is not None:
+        pages /= f"against-{folders[0].resolve().name}"
     columns = (by,) if isinstance(by, str) else tuple(by)
-    options = pages.ReportOptions(correct=correct, by=columns, step=step, label=label)
+    options = ReportOptions(correct=correct, by=columns, step=step, label=label)
     images = None if images is None else Path(images)
     try:
-        with pages.Progress(progress) as shown:
-            if other is None:
-                folder = Path(out or directory / "_report")
-                return Path(pages.write(directory, folder, rows, options, images, shown))
-            other = Path(other)
-            folder = Path(out or other / "_report" / f"against-{directory.resolve().name}")
-            folders = (directory, other)
-            return Path(pages.write_comparison(folders, folder, rows, options, shown))
+        with ProgressLine(progress) as line:
+            page: Path = report.write_page(folders, Path(out or pages), rows, options, images, line)
+            return page
     except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:

@@ -24,10 +24,6 @@ BELOW = "record"  # where `plaudit train` records, below the folder of its resul
 _NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
 
 
-def _number(step: Step) -> int:
-    return step.step
-
-
 def recover(folder: Path) -> None:
     """Write as Parquet what is left in the spools of processes that were killed with their writers.
 
@@ -67,7 +63,7 @@ class RecordedRun:
         self._by_prompt: dict[str, set[str]] = {}
 
     def refresh(self) -> set[int]:
-        """Read what is new; the steps of which something has changed."""
+        """Read what is new; return the steps of which something has changed."""
         if not (self.folder / "_run.json").exists() and (self.folder / BELOW).is_dir():
             self.folder = self.folder / BELOW
         self._read_manifest()
@@ -83,10 +79,15 @@ class RecordedRun:
             lines = self._early.pop(part, None) or self._lines_of(part)
             changed |= self._add(part, lines)
         if changed:
-            first = bisect_left(self.steps, min(changed), key=_number)
+            first = bisect_left(self.steps, min(changed), key=lambda step: step.step)
             steps = {step.step: step for step in self.steps}
-            steps |= {step: step_of(step, self._lines_at(step)) for step in changed}
-            self.steps = sorted((step for step in steps.values() if step.rows), key=_number)
+            for number in changed:
+                parts = sorted(self._by_step.get(number, ()))
+                lines = [line for part in parts for line in self._lines[part]]
+                steps[number] = step_of(number, [one for one in lines if one["step"] == number])
+            self.steps = sorted(
+                (step for step in steps.values() if step.rows), key=lambda step: step.step
+            )
             self.alarms = self._alarm_log.update(self.steps, first)
         return changed
 
@@ -154,11 +155,6 @@ class RecordedRun:
         It holds a lock on the file of its session for as long as it runs.
         """
         return any(map(is_live, (self.folder / RECORD / "sessions").glob("*.json")))
-
-    def _lines_at(self, step: int) -> list[Line]:
-        """Return the statistics of a step, one or more for each process."""
-        parts = sorted(self._by_step.get(step, ()))
-        return [line for part in parts for line in self._lines[part] if line["step"] == step]
 
     def step_rows(self, step: int) -> list[dict[str, Any]]:
         """Return all rows of a step."""

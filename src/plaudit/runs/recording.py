@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import iscoroutinefunction
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload, runtime_checkable
@@ -22,7 +23,6 @@ from plaudit.recipes import Recipe, RowScore
 from plaudit.recipes.bound_reward import score_of_value
 from plaudit.recipes.recipe import RECORD_VARIABLE
 from plaudit.recipes.row_score import ScoredBatch, weighted_total
-from plaudit.runs._trainer_call import TrainerCall, trainer_call
 from plaudit.scores import Score
 from plaudit.scores.decorators import as_coroutine_functions
 from plaudit.scores.score import values_of
@@ -106,7 +106,7 @@ def record(
             return _recorded_recipe(rewards, Path(directory))
         return rewards.recorded_in(Path(directory))
     functions = [rewards] if callable(rewards) else list(rewards)
-    names = [_name(function, index) for index, function in enumerate(functions)]
+    names = [_name(function, number) for number, function in enumerate(functions)]
     counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
     if not names:
         raise ValueError("there are no reward functions to record")
@@ -120,10 +120,10 @@ def record(
     return made[0] if callable(rewards) else made
 
 
-def _name(function: Any, index: int) -> str:
+def _name(function: Any, number: int) -> str:
     if not callable(function) or hasattr(function, "forward"):
         got = f"{type(function).__name__}: {function!r:.80}"
-        raise TypeError(f"record takes a recipe or reward functions, entry {index} is {got}")
+        raise TypeError(f"record takes a recipe or reward functions, entry {number} is {got}")
     return str(getattr(function, "__name__", type(function).__name__))
 
 
@@ -293,7 +293,7 @@ class Recording:
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
 
-    def of(self, call: TrainerCall) -> "Recording":
+    def of(self, call: "TrainerCall") -> "Recording":
         """Return itself, or the recording of the evaluations."""
         if not call.is_evaluation or self.recorder.folder.name == EVALUATION:
             return self
@@ -546,3 +546,68 @@ def recording_in(
 def known_recording(folder: Path) -> Recording | None:
     """Return the recording of this process into a folder, if there is one."""
     return _known.get(folder.absolute())
+
+
+# --- what a trainer says of a batch ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerCall:
+    """What a trainer says of the batch that it has scored.
+
+    step: the step as the trainer itself logs it; None if it passes none
+    is_evaluation: whether the batch is one of an evaluation
+    group_size: how many rows that follow one another are a group; 0 if that is not known
+    process, processes: the rank, and how many ranks score the batches of a step
+    """
+
+    step: int | None = None
+    is_evaluation: bool = False
+    group_size: int = 0
+    process: int = 0
+    processes: int = 1
+
+    def group(self, row: int, rows: int, first: int) -> int:
+        """Return the number of a row's group in its step.
+
+        A group may be spread over processes, each of which has a part of the step's rows.
+
+        rows: how many rows the batch has
+        first: how many rows of the step the process has had before
+        """
+        return (first * self.processes + self.process * rows + row) // self.group_size
+
+
+def trainer_call(columns: Mapping[str, Any]) -> TrainerCall:
+    """Return what the trainer says of a batch, by `trainer_state` and the owner of `log_metric`.
+
+    TRL scores a batch when `global_step` steps are done, and logs it with the step after them. The
+    metrics of an evaluation are logged with the steps that are done.
+    """
+    state = columns.get("trainer_state")
+    if isinstance(state, TrainerCall):
+        return state
+    trainer = getattr(columns.get("log_metric"), "__self__", None)
+    is_evaluation = getattr(getattr(trainer, "model", None), "training", True) is False
+    done = whole_number(getattr(state, "global_step", None))
+    size = getattr(trainer, "num_generations_eval" if is_evaluation else "num_generations", None)
+    ranks = getattr(trainer, "accelerator", None)
+    return TrainerCall(
+        step=None if done is None else done + (not is_evaluation),
+        is_evaluation=is_evaluation,
+        group_size=whole_number(size) or 0,
+        process=whole_number(getattr(ranks, "process_index", 0)) or 0,
+        processes=whole_number(getattr(ranks, "num_processes", 1)) or 1,
+    )
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a step of 0 or more, also of numpy or a tensor; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return max(int(value), 0)
+    try:
+        return max(index(value), 0)
+    except (TypeError, ValueError):  # a tensor of several numbers raises the latter
+        return None

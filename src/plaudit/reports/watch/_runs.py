@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.reports._folder import prompt_text
 from plaudit.runs import open_recorded
-from plaudit.runs.alarms import Alarm, Spread, Step, spread_of
+from plaudit.runs.alarms import Alarm, Distribution, Step, merged
 from plaudit.runs.sessions import prompt_key
 
 POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
@@ -142,10 +142,10 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
     }
 
 
-def _curve(bins: Sequence[Sequence[Spread]]) -> dict[str, Any]:
+def _curve(bins: Sequence[Sequence[Distribution]]) -> dict[str, Any]:
     """The means, and a standard deviation below and above them, as far as there are values."""
     curve: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
-    for one in map(spread_of, bins):
+    for one in map(merged, bins):
         mean, low, high = one.mean, one.least, one.most
         if mean is not None and low is not None and high is not None:
             low, high = max(low, mean - one.deviation), min(high, mean + one.deviation)

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from plaudit.reports._folder import Folder, completion_text, prompt_text
-from plaudit.reports._numbers import Numbers
-from plaudit.reports._pass_at_k import Array
-from plaudit.reports._summary import Groups, ReportedRun, Summary
+from plaudit.reports._scored_run import Array, Folder, Numbers, completion_text, prompt_text
+from plaudit.reports._summary import ReportedRun, Summary
 from plaudit.scores.score import PROBLEM_STATUSES, STATUSES
 
 PROMPTS = 10  # the hardest and the most contested
@@ -26,12 +24,12 @@ _OF_A_GROUP = 16  # rows of a group that the page refers to
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """The places of the rows on the page, and the groups and examples that the page refers to.
+    """The rows on the page, and the groups and examples that the page refers to.
 
-    full: the places of the rows that are shown with their whole text
+    full: the rows that are shown with their whole text
     """
 
-    places: Array
+    rows: Array
     full: set[int]
     hardest: list[int]
     contested: list[int]
@@ -46,38 +44,27 @@ def sample_of(
     wanted: Sequence[int],
     full_text: int = FULL_TEXT,
 ) -> Sample:
-    """Choose `rows` rows; `wanted` are the places of rows that come first.
+    """Choose `rows` rows; those of `wanted` come first.
 
     full_text: characters of all completions that are shown in full
     """
     groups = summary.groups
-    hardest, contested = _hardest(groups), _contested(groups)
-    examples = _examples(numbers)
-    members = [_members(numbers, group) for group in dict.fromkeys([*hardest, *contested])]
-    shown = [np.array(places, np.int64) for places in examples.values()]
-    flat = np.flatnonzero(groups.without_signal & (groups.rows > 0))[:FLAT_GROUPS]
-    referenced = np.concatenate([wanted, *shown, *members, groups.first[flat]]).astype(np.int64)
-    order = _in_order(numbers, referenced, rows)
-    return Sample(
-        places=order,
-        full=_with_full_text(numbers.characters, order, full_text),
-        hardest=hardest,
-        contested=contested,
-        without_signal=flat.tolist(),
-        examples=examples,
-    )
-
-
-def _hardest(groups: Groups) -> list[int]:
     scored = np.flatnonzero(groups.scored > 0)
-    order = np.lexsort((scored, groups.mean[scored]))
-    return [int(group) for group in scored[order[:PROMPTS]]]
-
-
-def _contested(groups: Groups) -> list[int]:
+    hardest = scored[np.lexsort((scored, groups.mean[scored]))[:PROMPTS]].tolist()
     uneven = np.flatnonzero(~groups.without_signal)
-    order = np.lexsort((uneven, -groups.variance[uneven]))
-    return [int(group) for group in uneven[order[:PROMPTS]]]
+    contested = uneven[np.lexsort((uneven, -groups.variance[uneven]))[:PROMPTS]].tolist()
+    flat = np.flatnonzero(groups.without_signal & (groups.rows > 0))[:FLAT_GROUPS]
+    examples = _examples(numbers)
+    members = [
+        np.flatnonzero(numbers.groups == group)[:_OF_A_GROUP]
+        for group in dict.fromkeys([*hardest, *contested])
+    ]
+    referenced = [*wanted, *(row for found in examples.values() for row in found)]
+    first = np.concatenate([referenced, *members, groups.first[flat]]).astype(np.int64)
+    order = _in_order(numbers, list(dict.fromkeys(first.tolist()))[:rows], rows)
+    costs = np.minimum(numbers.characters[order], LONGEST)
+    full = set(order[np.cumsum(costs) <= full_text].tolist())
+    return Sample(order, full, hardest, contested, flat.tolist(), examples)
 
 
 def _examples(numbers: Numbers) -> dict[str, list[int]]:
@@ -90,47 +77,29 @@ def _examples(numbers: Numbers) -> dict[str, list[int]]:
     }
 
 
-def _members(numbers: Numbers, group: int) -> Array:
-    return np.flatnonzero(numbers.groups == group)[:_OF_A_GROUP]
-
-
-def _in_order(numbers: Numbers, referenced: Array, rows: int) -> Array:
-    """Return the places of `rows` rows, the most important first."""
+def _in_order(numbers: Numbers, first: list[int], rows: int) -> Array:
+    """Return `rows` rows, the most important first, then rows in trouble, then evenly by total."""
     bad = [code for code, name in enumerate(numbers.status_names) if name in PROBLEM_STATUSES]
     troubled = np.isin(numbers.statuses, bad)
-    places = np.arange(len(numbers.row_ids))
-    by_total = np.lexsort((places, numbers.totals))
-    first = _unique(referenced)[:rows]
-    chosen = np.zeros(len(places), np.bool_)
+    every = np.arange(len(numbers.row_ids))
+    by_total = np.lexsort((every, numbers.totals))
+    chosen = np.zeros(len(every), np.bool_)
     chosen[first] = True
-    parts = [first]
-    for pool in (places[troubled], by_total[~troubled[by_total]]):
+    parts = [np.array(first, np.int64)]
+    for pool in (every[troubled], by_total[~troubled[by_total]]):
         more = evenly_spaced(pool[~chosen[pool]], rows - int(chosen.sum()))
         chosen[more] = True
-        parts.append(_spread_out(more))
+        # By the golden ratio, each prefix of them is spread over the whole.
+        spread = np.argsort((np.arange(len(more)) * 0.6180339887498949) % 1.0, kind="stable")
+        parts.append(more[spread])
     return np.concatenate(parts)
 
 
-def _unique(places: Array) -> Array:
-    return np.array(list(dict.fromkeys(places.tolist())), np.int64)
-
-
 def evenly_spaced(pool: Array, count: int) -> Array:
-    """`count` entries of a pool, evenly spaced from its first to its last."""
+    """Return `count` entries of a pool, evenly spaced from its first to its last."""
     if count >= len(pool):
         return pool
     return pool[np.linspace(0, len(pool) - 1, max(count, 0)).round().astype(np.int64)]
-
-
-def _spread_out(pool: Array) -> Array:
-    """Return the same places, in an order of which each prefix is spread over the whole."""
-    golden = (np.arange(len(pool)) * 0.6180339887498949) % 1.0
-    return pool[np.argsort(golden, kind="stable")]
-
-
-def _with_full_text(characters: Array, order: Array, full_text: int) -> set[int]:
-    costs = np.minimum(characters[order], LONGEST)
-    return set(order[np.cumsum(costs) <= full_text].tolist())
 
 
 def cut(text: str, most: int) -> tuple[str, int, str]:
@@ -173,7 +142,7 @@ class RowTable:
         self._pairs: dict[int, int] = {}
         self.has_latex = False
 
-    def add(self, run: int, place: int, row: dict[str, Any], full: bool) -> None:
+    def add(self, run: int, index: int, row: dict[str, Any], full: bool) -> None:
         """Add a row of a run: its whole text, or its beginning and end."""
         folder, numbers = self._runs[run].folder, self._runs[run].numbers
         prompt_size, size = (_PROMPT, _REASON) if full else (_CUT_PROMPT, _CUT_REASON)
@@ -189,14 +158,14 @@ class RowTable:
                 self._string(str(row["group_id"]), size),
                 self._string(str(row["status"]), size),
                 json_number(row["total"]),
-                int(numbers.lengths[place]),
+                int(numbers.lengths[index]),
                 [json_number(row.get(name)) for name in self._components],
                 self._string(prompt_text(value_of(row, folder.prompt)), prompt_size),
                 None if gold is None else self._string(completion_text(gold), size),
                 [head, left_out, tail] if left_out else head,
                 [self._reason(entry, size) for entry in row["explanation"] or ()],
-                json_number(numbers.right[place]),
-                None if labels is None else json_number(labels[place]),
+                json_number(numbers.right[index]),
+                None if labels is None else json_number(labels[index]),
                 self._others(folder, row, _OTHER if full else _CUT_OTHER),
             ]
         )
@@ -216,9 +185,8 @@ class RowTable:
             # What a report is split by is filtered by: it stays as it is, unless it is very long.
             most = _OTHER if name in folder.by else size if self._left > 0 else _SHORTEST
             before = len(self._strings)
-            place = self._string(_value_text(value), most)
+            found.append(self._string(_value_text(value), most))
             self._left -= most if len(self._strings) > before else 0
-            found.append(place)
         return found
 
     def _string(self, text: str, most: int) -> int:
@@ -230,7 +198,7 @@ class RowTable:
         return known
 
     def pair(self, pairs: Iterable[tuple[int, int]]) -> None:
-        """Say which rows, by their place in the table, are shown side by side."""
+        """Show rows side by side; each is named by its index in the table."""
         for a, b in pairs:
             self._pairs[a], self._pairs[b] = b, a
 
@@ -244,7 +212,7 @@ class RowTable:
             "columns": self._columns,
             "strings": list(self._strings),
             **dict(zip(names, columns, strict=True)),
-            "pair": [self._pairs.get(place) for place in range(len(self._rows))],
+            "pair": [self._pairs.get(row) for row in range(len(self._rows))],
         }
 
 

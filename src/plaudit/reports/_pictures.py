@@ -15,10 +15,8 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from plaudit.inputs import extract, images
-from plaudit.reports._folder import IMAGE, Folder
-from plaudit.reports._numbers import Numbers
-from plaudit.reports._pass_at_k import Array
-from plaudit.reports._rows import evenly_spaced
+from plaudit.reports._page_rows import evenly_spaced
+from plaudit.reports._scored_run import IMAGE, Array, Folder, Numbers
 from plaudit.scores.boxes import Corners, box_of, corners_of
 
 PICTURES = 24
@@ -33,7 +31,7 @@ GOLD, PREDICTION = "#12a150", "#f5701a"
 class Picture:
     """An image with boxes drawn on it, as a data URI, and the row that it comes from."""
 
-    place: int
+    row: int
     component: str
     value: float | None
     uri: str
@@ -44,7 +42,7 @@ class Picture:
 
 
 def candidate_rows(folder: Folder, numbers: Numbers) -> Array:
-    """The places of rows that may have boxes, evenly by value; none if there are no images."""
+    """Return rows that may have boxes, evenly by value; none if there are no images."""
     names = [name for name in folder.components if "iou" in name or "detect" in name]
     if folder.image is None:
         return np.zeros(0, np.int64)
@@ -60,14 +58,14 @@ def pictures_of(
     folders: where images may be read from, and what relative paths are relative to
     """
     drawn = list(_pictures(rows, folders))
-    drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.place))
+    drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.row))
     return [drawn[at] for at in evenly_spaced(np.arange(len(drawn)), PICTURES).tolist()]
 
 
 def _pictures(
     rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
 ) -> Iterator[Picture]:
-    for place, row in rows:
+    for index, row in rows:
         for entry in row["explanation"] or ():
             golds, preds = boxes_in(entry["gold"]), boxes_in(entry["answer"])
             opened = open_image(row.get(IMAGE), folders) if golds else None
@@ -75,7 +73,7 @@ def _pictures(
                 shown = drawn_over(opened, preds, golds)
                 component, value = str(entry["component"]), entry["value"]
                 uri, size = data_uri(shown), shown.size
-                yield Picture(place, component, value, uri, *size, len(preds), len(golds))
+                yield Picture(index, component, value, uri, *size, len(preds), len(golds))
                 break
 
 
@@ -89,12 +87,8 @@ def boxes_in(text: str | None) -> list[Corners]:
     return [corners for corners in found if corners][:_BOXES]
 
 
-@dataclass(frozen=True, slots=True)
-class Thumbnail:
-    """An image, scaled down to the size of a picture, and its original size."""
-
-    image: Image.Image
-    size: tuple[int, int]
+# An image, scaled down to the size of a picture, and its original size.
+Thumbnail = tuple[Image.Image, tuple[int, int]]
 
 
 def open_image(entry: Any, folders: Sequence[Path]) -> Thumbnail | None:
@@ -105,27 +99,23 @@ def open_image(entry: Any, folders: Sequence[Path]) -> Thumbnail | None:
         source = images.source_of(entry)
         if not isinstance(source, str | bytes):
             return None
-        return _thumbnail(source, folders)
+        with images.only_below(*folders), images.opened(source) as image:
+            size = image.size
+            image.draft("RGB", (_SIDE * 2, _SIDE * 2))
+            small = image.convert("RGB")
+        small.thumbnail((_SIDE, _SIDE))
     except (OSError, ValueError, SyntaxError):
         return None
-
-
-def _thumbnail(source: str | bytes, folders: Sequence[Path]) -> Thumbnail:
-    with images.only_below(*folders), images.opened(source) as image:
-        size = image.size
-        image.draft("RGB", (_SIDE * 2, _SIDE * 2))
-        small = image.convert("RGB")
-    small.thumbnail((_SIDE, _SIDE))
-    return Thumbnail(small, size)
+    return small, size
 
 
 def drawn_over(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) -> Image.Image:
     """Return the image with boxes drawn on it: gold ones solid, predicted ones dashed."""
-    image, (width, height) = opened.image, opened.size
+    image, (width, height) = opened
     across, down = image.width / width, image.height / height
     pen = ImageDraw.Draw(image)
     scaled = [
-        (_sides([(x * across, y * down) for x, y in _points(box)], image.size), colour, dash)
+        (list(pairwise(_points(box, across, down, image.size))), colour, dash)
         for boxes, colour, dash in ((golds, GOLD, 0), (preds, PREDICTION, 9))
         for box in boxes
     ]
@@ -142,18 +132,11 @@ _Point = tuple[float, float]
 _Line = tuple[_Point, _Point]
 
 
-def _points(box: Corners) -> list[_Point]:
-    left, top, right, bottom = box
+def _points(box: Corners, across: float, down: float, size: tuple[int, int]) -> list[_Point]:
+    """Return the corners of a box in the picture, from the first around to the first."""
+    left, right = (min(max(x * across, 0.0), size[0] - 1.0) for x in (box[0], box[2]))
+    top, bottom = (min(max(y * down, 0.0), size[1] - 1.0) for y in (box[1], box[3]))
     return [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
-
-
-def _sides(points: list[_Point], size: tuple[int, int]) -> list[_Line]:
-    inside = [(_inside(x, size[0]), _inside(y, size[1])) for x, y in points]
-    return list(pairwise(inside))
-
-
-def _inside(value: float, size: int) -> float:
-    return min(max(value, 0.0), size - 1.0)
 
 
 def _dashes(line: _Line, dash: int) -> Iterator[_Line]:
