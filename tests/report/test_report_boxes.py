@@ -10,8 +10,8 @@ from PIL import Image
 from scored_sample import box_rows, reason
 
 from plaudit.inputs import images
-from plaudit.reports import _pictures
-from plaudit.reports._pictures import (
+from plaudit.reports import _page_rows
+from plaudit.reports._page_rows import (
     GOLD,
     PREDICTION,
     boxes_in,
@@ -53,7 +53,7 @@ def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
 def test_pictures_go_from_the_worst_to_the_best(tmp_path):
     rows = list(enumerate(box_rows(tmp_path, 48)))
     pictures = pictures_of(rows, [Path("/nowhere"), tmp_path])
-    assert len(pictures) == _pictures.PICTURES
+    assert len(pictures) == _page_rows.PICTURES
     values = [picture.value for picture in pictures]
     assert values == sorted(values)
     assert values[0] == min(row["iou_reward"] for _, row in rows)

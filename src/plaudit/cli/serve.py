@@ -14,7 +14,7 @@ from plaudit.recipes import Recipe, load
 from plaudit.recipes.recipe import RECORD_VARIABLE
 from plaudit.serve import (
     LOOPBACK,
-    Limits,
+    ServerLimits,
     application,
     listen,
     log,
@@ -26,7 +26,7 @@ from plaudit.serve import (
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
 PORT = 8950
-USUAL = Limits()
+USUAL = ServerLimits()
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
     images: Annotated[Path | None, "DIR"] = None,
     max_body: int = USUAL.body,
     max_rows: int = USUAL.rows,
-    io_timeout: float = USUAL.sending,
+    io_timeout: float = USUAL.io_timeout,
     deadline: float = USUAL.deadline,
     max_memory: int = 0,
     connections: int = USUAL.connections,
@@ -86,7 +86,7 @@ def run(
     try:
         loaded = load(recipe)
         _check_code(loaded, allow_code)
-        limits = Limits(max_body, max_rows, io_timeout, deadline, connections, max_memory)
+        limits = ServerLimits(max_body, max_rows, io_timeout, deadline, connections, max_memory)
         token = _token(token_file)
         if images is not None and not images.is_dir():
             raise ValueError(f"--images must be a folder, got {images}")

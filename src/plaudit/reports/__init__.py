@@ -16,6 +16,7 @@ from plaudit.reports.chart import Chart, Line, line_chart
 
 if TYPE_CHECKING:
     from plaudit.reports.page import figure, html_page, render_html
+    from plaudit.reports.page import package_file as package_file
 
 __all__ = [
     "Chart",
@@ -34,7 +35,7 @@ NEEDED = ("altair", "jinja2", "pyarrow", "vl_convert")
 
 def __getattr__(name: str) -> Any:
     """Import what makes pages when it is asked for: a command starts without Jinja and Vega."""
-    if name in ("figure", "html_page", "render_html"):
+    if name in ("figure", "html_page", "package_file", "render_html"):
         return getattr(_imported("plaudit.reports.page", "a page"), name)
     raise AttributeError(f"module 'plaudit.reports' has no attribute {name!r}")
 

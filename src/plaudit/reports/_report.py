@@ -18,12 +18,14 @@ from plaudit.reports._page_rows import (
     CUT,
     FULL_TEXT,
     LONGEST,
+    Picture,
     RowTable,
     Sample,
+    candidate_rows,
+    pictures_of,
     sample_of,
     value_of,
 )
-from plaudit.reports._pictures import Picture, candidate_rows, pictures_of
 from plaudit.reports._scored_run import (
     Array,
     Folder,
@@ -57,17 +59,13 @@ _PROMPTS_LISTED = 10  # prompts that rose, and that fell
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """All that the page shows of one run or two, except the rows of its table.
-
-    pictures: of one run
-    changes: from the first run to the second, if there are two
-    """
+    """All that the page shows of one run or two, except the rows of its table."""
 
     runs: tuple[ReportedRun, ...]
     samples: tuple[Sample, ...]
     charts: list[Chart]
-    pictures: list[Picture]
-    changes: "Changes | None" = None
+    pictures: list[Picture]  # of one run
+    changes: "Changes | None" = None  # from the first run to the second, if there are two
 
 
 @dataclass(frozen=True, slots=True)

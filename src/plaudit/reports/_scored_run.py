@@ -52,12 +52,7 @@ class ReportOptions:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A scored folder, checked, and the names of some of its columns; None if it has none.
-
-    by: the columns that the numbers are split by
-    others: the columns of the input that are shown only if a row is opened
-    unread: those of them that hold bytes, such as images, which are not shown
-    """
+    """A scored folder, checked, and the names of some of its columns; None if it has none."""
 
     scored: ScoredFolder
     completion: str | None
@@ -67,9 +62,9 @@ class Folder:
     image: str | None
     step: str | None
     label: str | None
-    by: tuple[str, ...]
-    others: tuple[str, ...]
-    unread: tuple[str, ...]
+    by: tuple[str, ...]  # the columns that the numbers are split by
+    others: tuple[str, ...]  # the columns of the input that are shown only if a row is opened
+    unread: tuple[str, ...]  # those of them that hold bytes, such as images, which are not shown
 
     @property
     def components(self) -> tuple[str, ...]:

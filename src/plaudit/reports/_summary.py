@@ -66,14 +66,11 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many groups have this share of right completions.
-
-    mixed: whether some completions of such a group are right, but not all
-    """
+    """How many groups have this share of right completions."""
 
     label: str
     count: int
-    mixed: bool
+    mixed: bool  # whether some completions of such a group are right, but not all
 
 
 @dataclass(frozen=True, slots=True)
@@ -347,16 +344,12 @@ _AT_ONCE = 4_000_000  # numbers held in memory while votes are counted
 
 @dataclass(frozen=True, slots=True)
 class AtK:
-    """pass@k and maj@k for one k: means over the ways to draw k completions of a group.
-
-    groups: how many groups have k completions or more; the others are left out
-    majority: None if no completion has an answer
-    """
+    """pass@k and maj@k for one k: means over the ways to draw k completions of a group."""
 
     k: int
-    groups: int
+    groups: int  # how many groups have k completions or more; the others are left out
     passed: float
-    majority: float | None
+    majority: float | None  # None if no completion has an answer
 
 
 def at_k(groups: Array, right: Array, answers: Array) -> list[AtK]:
@@ -496,16 +489,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A run by the values of a column: the values with the most rows, and the others together.
-
-    others: how many values are in the last part together; 0 if each has a part of its own
-    binned: whether the values are numbers that were put together in ranges
-    """
+    """A run by the values of a column: the values with the most rows, and the others together."""
 
     column: str
     parts: list[Part]
-    others: int
-    binned: bool
+    others: int  # how many values are in the last part together; 0 if each has a part of its own
+    binned: bool  # whether the values are numbers that were put together in ranges
 
     def width(self, part: Part) -> float:
         """Return how long the bar of a part's mean total is, in percent of the longest."""

@@ -382,7 +382,7 @@ class _Tally:
         """Add batches that cover the same row ids."""
         batches = (left, right)
         ids = [np.zeros(0, np.int64) if batch is None else _ids_of(batch) for batch in batches]
-        both, *rows = np.intersect1d(*ids, assume_unique=True, return_indices=True)
+        both, *rows = np.intersect1d(ids[0], ids[1], assume_unique=True, return_indices=True)
         for run in (0, 1):
             self._add_only(run, np.setdiff1d(ids[run], both, assume_unique=True))
         self.rows += len(both)

@@ -420,18 +420,13 @@ class Recording:
 
 @dataclass(eq=False)
 class WaitingBatch:
-    """A batch, and what the functions that have scored it gave.
+    """A batch, and what the functions that have scored it gave."""
 
-    key: what tells it apart from other batches, see `_key`
-    since: when it came
-    restarts: how often the run had been begun anew by then
-    """
-
-    key: Any
+    key: Any  # what tells it apart from other batches, see `_key`
     completions: Sequence[Any]
     columns: Mapping[str, Any]
-    since: float
-    restarts: int
+    since: float  # when it came
+    restarts: int  # how often the run had been begun anew by then
     scores: dict[str, Sequence[Score]] = field(default_factory=dict)
     seconds: float = 0.0
 

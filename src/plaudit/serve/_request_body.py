@@ -26,7 +26,7 @@ from plaudit.serve._protocol import (
     columns_taken,
     takes_any,
 )
-from plaudit.serve._scorer import HeldMemory, Limits
+from plaudit.serve._scorer import HeldMemory, ServerLimits
 
 T = TypeVar("T")
 Asked = TypeVar("Asked", ScoreRequest, RewardsRequest)
@@ -38,7 +38,7 @@ WRONG = "the body is not what is expected"
 # --- receiving it ---------------------------------------------------------------------------------
 
 
-async def body_of(request: Request, limits: Limits) -> bytearray:
+async def body_of(request: Request, limits: ServerLimits) -> bytearray:
     """Return the whole body; refuses one that is too large, too slow, or not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -49,21 +49,21 @@ async def body_of(request: Request, limits: Limits) -> bytearray:
     body = bytearray(announced)  # all at once: growing would take twice as much
     arrived = 0
     try:
-        async with asyncio.timeout(limits.sending):
+        async with asyncio.timeout(limits.io_timeout):
             async for part in request.stream():
                 _check_size(arrived + len(part), limits)
                 request.state.held.add(max(0, arrived + len(part) - len(body)))
                 body[arrived : arrived + len(part)] = part
                 arrived += len(part)
     except TimeoutError:
-        why = f"the body did not arrive within {limits.sending:g} s"
+        why = f"the body did not arrive within {limits.io_timeout:g} s"
         raise HTTPException(408, why) from None
     except ClientDisconnect:
         raise HTTPException(CLIENT_GONE, "the client went away") from None
     return body
 
 
-def _check_size(size: int, limits: Limits) -> None:
+def _check_size(size: int, limits: ServerLimits) -> None:
     if size > limits.body:
         raise HTTPException(413, f"the body is larger than {limits.body} bytes, the limit here")
 

@@ -21,27 +21,27 @@ LITTLE = 1 / 8  # of what is free
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """How much a server takes before it refuses.
 
     body: bytes of a request's body; default: 64 MiB
     rows: completions that may be in flight, over all requests
-    sending: seconds in which a client must have sent its request, and received its answer
+    io_timeout: seconds in which a client must have sent its request, and received its answer
     deadline: seconds in which a request must be scored, waiting included
     connections: connections that may be open; fewer if the process may not open as many files
-    held: bytes of memory that all requests may take together: their bodies, the objects read from
-        these, and the answers; default: eight times `body`
+    memory: bytes that all requests may take together: their bodies, the objects read from these,
+        and the answers; default: eight times `body`
 
-    >>> Limits(body=1000).held
+    >>> ServerLimits(body=1000).memory
     8000
     """
 
     body: int = 64 << 20
     rows: int = 16_384
-    sending: float = 30.0
+    io_timeout: float = 30.0
     deadline: float = 300.0
     connections: int = 1024
-    held: int = 0
+    memory: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -50,8 +50,8 @@ class Limits:
             if not is_right:
                 wanted = "a whole number" if field.type is int else "a number"
                 raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
-            if field.name == "held" and value == 0:
-                object.__setattr__(self, "held", 8 * self.body)
+            if field.name == "memory" and value == 0:
+                object.__setattr__(self, "memory", 8 * self.body)
             elif not 0 < value < inf:
                 raise ValueError(f"{field.name} must be above 0, got {value}")
 
@@ -59,7 +59,7 @@ class Limits:
 class Admission:
     """Counts what is in flight: rows on the server's event loop, bytes in any thread."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self.limits = limits
         self.rows = 0
         self.requests = 0
@@ -101,7 +101,7 @@ class HeldMemory:
 
     def add(self, count: int) -> None:
         """Count more bytes, or refuse them."""
-        admission, most = self._admission, self._admission.limits.held
+        admission, most = self._admission, self._admission.limits.memory
         with admission.lock:
             own, everyones = self._bytes + count, admission.held + count
             if everyones <= most:
@@ -121,7 +121,7 @@ class HeldMemory:
         """Count more bytes if they are little of what is free; says whether it did."""
         admission = self._admission
         with admission.lock:
-            if count > (admission.limits.held - admission.held) * LITTLE:
+            if count > (admission.limits.memory - admission.held) * LITTLE:
                 return False
             self._bytes += count
             admission.held += count

@@ -36,7 +36,7 @@ from plaudit.serve._protocol import (
     to_json,
 )
 from plaudit.serve._request_body import CLIENT_GONE, BodyReader, body_of
-from plaudit.serve._scorer import Admission, HeldMemory, Limits, Scorer
+from plaudit.serve._scorer import Admission, HeldMemory, Scorer, ServerLimits
 from plaudit.trainers import Batch
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class Service:
     """One recipe, and everything that a server keeps for it."""
 
     def __init__(
-        self, recipe: Recipe, limits: Limits, images: str | PathLike[str] | None = None
+        self, recipe: Recipe, limits: ServerLimits, images: str | PathLike[str] | None = None
     ) -> None:
         self.recipe = recipe
         self.limits = limits

@@ -1,16 +1,15 @@
 """Plays attacks on rows, counts what they earn, and makes findings of it."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plaudit.recipes import Recipe
 from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES, Attack, Case, first_paragraph
 from plaudit.reports.audit._attacks import ATTACKS
-from plaudit.reports.audit._attacks.cost import CostFound
-from plaudit.reports.audit._attacks.unstable import CHECKS
+from plaudit.reports.audit._attacks.measured import CHECKS, CostFound
 from plaudit.reports.audit._findings import LISTED, Audit, AuditFinding, Example, Tried, advice
-from plaudit.reports.audit._paid_formats import FormatFinder, PaidFormat, spread
+from plaudit.reports.audit._paid_formats import AuditSample, FormatFinder, PaidFormat, spread
 from plaudit.reports.audit._reward_process import (
     TOTAL,
     UNTRIED,
@@ -22,8 +21,8 @@ from plaudit.reports.audit._reward_process import (
     RowText,
     value_of,
 )
-from plaudit.reports.audit._sample import AuditSample
 from plaudit.reports.honest_answers import AnswerFormat, GoldKind
+from plaudit.reports.progress import ProgressLine
 
 _BUDGET = 120.0  # seconds for the attacks of one recipe; only slow rewards use them up
 _FORMATS = 4  # formats in which attacks are played
@@ -40,9 +39,6 @@ _FEWEST = 3  # rows that a finding needs, if the table has as many
 _ORDER = {kind: n for n, kind in enumerate(dict.fromkeys(("length", *CLASSES, RAISES)))}
 # The classes that count only for what reads the gold; see Attack.ignores_gold for single attacks.
 _FOR_GOLD_READERS = "key, echo, hedge, neighbour and retract"
-
-Progress = Callable[[str], None]
-
 
 # --- one attack -----------------------------------------------------------------------------------
 
@@ -231,7 +227,7 @@ class Engine:
         unpaid: Mapping[str, str],
         classes: Collection[str],
         attacks: Sequence[Attack],
-        progress: Progress,
+        progress: ProgressLine,
     ) -> None:
         self.formats = formats
         self._unpaid = unpaid

@@ -1,6 +1,6 @@
 """Scores completions in a process of its own, which is killed and started again if a reward hangs.
 
-`RowScorer` scores completions of rows, `RewardProcess` one batch, and `main` is what runs in the
+`RowScorer` scores completions of rows, `AuditProcess` one batch, and `main` is what runs in the
 process. A completion on which a reward raises or hangs gets that as its result: batches that fail
 are taken apart, so that the others get their pay.
 """
@@ -37,15 +37,11 @@ _HARMLESS = "It is so."
 
 @dataclass(frozen=True)
 class Pay:
-    """What one completion got: by component, and in total.
+    """What one completion got: by component, and in total."""
 
-    values: None if the row was skipped
-    problems: what was wrong with a value, such as "not a number"
-    """
-
-    values: Mapping[str, float | None]
+    values: Mapping[str, float | None]  # None if the row was skipped
     whys: Mapping[str, str]
-    problems: Mapping[str, str]
+    problems: Mapping[str, str]  # what was wrong with a value, such as "not a number"
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,9 @@ class Raised:
 
 @dataclass(frozen=True)
 class Hung:
-    """A batch, or a completion, that was not done in time, or that ended the process.
+    """A batch, or a completion, that was not done in time, or that ended the process."""
 
-    seconds: how long it ran, without the time in which the machine was busy with others
-    """
-
-    seconds: float
+    seconds: float  # how long it ran, without the time in which the machine was busy with others
     ended_process: bool = False
 
 
@@ -106,7 +99,7 @@ class RowScorer:
             "completion_ids" in recipe.needs() or "completion_ids" in self._names
         )
         warm_up = self._batch([(0, _HARMLESS)], as_messages)
-        self._processes = [RewardProcess(recipe, warm_up, hash_seed=seed) for seed in (0, 1)]
+        self._processes = [AuditProcess(recipe, warm_up, hash_seed=seed) for seed in (0, 1)]
 
     def __enter__(self) -> "RowScorer":
         return self
@@ -126,7 +119,8 @@ class RowScorer:
     ) -> list[Result]:
         """Return what each completion got."""
         how = (in_thread, in_other_process, in_other_form)
-        most = 1 if alone else self._batch_size()
+        fitting = int(_DEADLINE / 4 / self.seconds_each) if self.seconds_each else 16
+        most = 1 if alone else max(1, min(_MOST, fitting))
         return [one for batch in _batches(texts, most) for one in self._results(batch, how)]
 
     def with_columns_of(
@@ -146,11 +140,6 @@ class RowScorer:
     def timed(self, texts: Sequence[RowText], deadline: float) -> BatchResult:
         """Score some completions at once, with a deadline for all of them."""
         return self._scored(texts, (), deadline)
-
-    def _batch_size(self) -> int:
-        if not self.seconds_each:
-            return 16
-        return max(1, min(_MOST, int(_DEADLINE / 4 / self.seconds_each)))
 
     def _results(self, texts: list[RowText], how: tuple[bool, ...]) -> list[Result]:
         result = self._scored(texts, how)
@@ -200,7 +189,11 @@ class RowScorer:
         columns = {name: [self._rows[i].get(name) for i, _ in texts] for name in self._names}
         if self._wants_ids:
             name = self._recipe.columns.get("completion_ids", "completion_ids")
-            columns[name] = [_token_ids(text) for _, text in texts]
+            # There is no tokenizer: each word has an id.
+            columns[name] = [
+                [zlib.crc32(word.encode("utf-8", "replace")) % 50_000 for word in text.split()]
+                for _, text in texts
+            ]
         completions: list[Any] = [text for _, text in texts]
         if as_messages:
             completions = [[{"role": "assistant", "content": text}] for text in completions]
@@ -220,17 +213,12 @@ def _batches(texts: Sequence[RowText], most: int) -> list[list[RowText]]:
     return batches
 
 
-def _token_ids(text: str) -> list[int]:
-    """Return ids for a text, since no tokenizer is at hand: one for each word."""
-    return [zlib.crc32(word.encode("utf-8", "replace")) % 50_000 for word in text.split()]
-
-
 # --- one process ----------------------------------------------------------------------------------
 
 _Batch = tuple[list[Any], dict[str, list[Any]]]  # completions, and the columns of their rows
 
 
-class RewardProcess:
+class AuditProcess:
     """A recipe in a process of its own, which is started when it is needed.
 
     warm_up: a batch that a new process scores before any other, with time enough to import and

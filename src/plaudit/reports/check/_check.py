@@ -13,17 +13,19 @@ from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
 from plaudit.reports import ReportError
 from plaudit.reports.check._checks import CheckedChunk, PromptFiles, check_chunk, check_prompts
-from plaudit.reports.check._findings import KINDS, CheckFinding, CheckSummary
-from plaudit.reports.check._gold_checks import Calibration, calibrate
-from plaudit.reports.check._output import (
+from plaudit.reports.check._findings import (
     FINDINGS,
+    KINDS,
     PAGE,
+    CheckFinding,
+    CheckSummary,
     FindingsFile,
     drop_rows,
     output_paths,
     read_findings,
     write_page,
 )
+from plaudit.reports.check._gold_checks import Calibration, calibrate
 from plaudit.reports.check._plan import CheckPlan, make_plan
 from plaudit.tables import (
     Block,
@@ -214,18 +216,12 @@ class CheckOptions:
 
 @dataclass(frozen=True, slots=True)
 class RowSource:
-    """Where rows come from.
+    """Where rows come from."""
 
-    heads: the first rows of each file
-    files: the names of the files
-    size: of all of it, as the chunks count what was read
-    chunks: returns all rows, in chunks
-    """
-
-    heads: Sequence[Head]
-    files: tuple[str, ...]
-    size: int
-    chunks: Callable[[CheckPlan], Iterator[Chunk]]
+    heads: Sequence[Head]  # the first rows of each file
+    files: tuple[str, ...]  # the names of the files
+    size: int  # of all of it, as the chunks count what was read
+    chunks: Callable[[CheckPlan], Iterator[Chunk]]  # returns all rows, in chunks
 
 
 def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowSource:

@@ -53,17 +53,12 @@ class GoldComparison:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTests:
-    """A component that runs programs against tests.
-
-    tests: the column of the tests
-    reference: the column of programs that should pass them; "" if there is none
-    params: the parameters of the reward
-    """
+    """A component that runs programs against tests."""
 
     name: str
-    tests: str
-    reference: str
-    params: Mapping[str, Any]
+    tests: str  # the column of the tests
+    reference: str  # the column of programs that should pass them; "" if there is none
+    params: Mapping[str, Any]  # the parameters of the reward
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +133,7 @@ def make_plan(
     needs = {**recipe.needs(), **_only_ones(recipe, names)}
     own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] in IMAGE)
     images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGE if name in names)]))
+    choices = [recipe.columns.get("choices", CHOICES[0]), *CHOICES]
     prompts = _prompts(names, images, group)
     comparisons, notes = _comparisons(recipe)
     recipes = [comparison.recipe for comparison in comparisons]
@@ -156,7 +152,7 @@ def make_plan(
         prompts=prompts,
         images=images,
         own_images=own_images,
-        choices=_choices(recipe, names),
+        choices=tuple(name for name in dict.fromkeys(choices) if name in names),
         sizes=tuple(pair for pair in _SIZES if {*pair} <= {*names}),
         read=tuple(n for n in names if n != column and any(is_read_by(n, r) for r in recipes)),
         comparisons=tuple(comparisons),
@@ -222,11 +218,6 @@ def _prompts(names: Sequence[str], images: Sequence[str], group: str | None) -> 
     found = [name for name in PROMPT if name in names]
     others = [name for name in (*_CONTEXTS, *images) if name in names]
     return (*found, *others) if found else ()
-
-
-def _choices(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
-    mapped = recipe.columns.get("choices", CHOICES[0])
-    return tuple(name for name in dict.fromkeys([mapped, *CHOICES]) if name in names)
 
 
 def _has_repeated(rows: Sequence[Mapping[str, Any]], prompts: Sequence[str]) -> bool:

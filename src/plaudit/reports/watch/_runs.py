@@ -4,12 +4,12 @@ import threading
 import time
 from base64 import b64encode
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plaudit.reports._folder import prompt_text
+from plaudit.reports._scored_run import prompt_text
 from plaudit.runs import open_recorded
 from plaudit.runs.alarms import Alarm, Distribution, Step, merged
 from plaudit.runs.sessions import prompt_key
@@ -56,7 +56,7 @@ class WatchedRun:
         return self._run.is_live()
 
     def state(self, have: int) -> dict[str, Any]:
-        """Return what the page shows of the run; the version alone where it has that already."""
+        """Return what the page shows of the run; the version alone if the page has that already."""
         self.refresh()
         with self._lock:
             if have == self.version and self.version:
@@ -79,7 +79,7 @@ class WatchedRun:
             }
 
     def rows(self, asked: Mapping[str, str], most: int) -> dict[str, Any]:
-        """The rows of a step that are asked for: by prompt, or in an order, or those of a kind."""
+        """Return the rows of a step that are asked for: by prompt, in an order, or of a kind."""
         step = self._step(asked)
         with self._lock:
             found = [] if step is None else self._run.step_rows(step)
@@ -102,7 +102,7 @@ class WatchedRun:
         return {"name": self.name, "rows": [self._shown(row) for row in found]}
 
     def _step(self, asked: Mapping[str, str]) -> int | None:
-        """Return the step that is asked for, or the nearest after it; the last where none is.
+        """Return the step that is asked for, or the nearest after it; the last if none is.
 
         `by` of -1 or 1 asks for the recorded step before it, or after it.
         """
@@ -110,9 +110,9 @@ class WatchedRun:
         order, step = [one.step for one in self._run.steps], asked.get("step", "")
         if not order:
             return None
-        place = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
-        place = min(place, len(order) - 1) + {"-1": -1, "1": 1}.get(asked.get("by", ""), 0)
-        return order[min(max(place, 0), len(order) - 1)]
+        index = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
+        index = min(index, len(order) - 1) + {"-1": -1, "1": 1}.get(asked.get("by", ""), 0)
+        return order[min(max(index, 0), len(order) - 1)]
 
 
 def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
@@ -143,7 +143,7 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
 
 
 def _curve(bins: Sequence[Sequence[Distribution]]) -> dict[str, Any]:
-    """The means, and a standard deviation below and above them, as far as there are values."""
+    """Return the means, and a standard deviation below and above them, within the values."""
     curve: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
     for one in map(merged, bins):
         mean, low, high = one.mean, one.least, one.most
@@ -199,25 +199,22 @@ def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
     order, high, low = asked.get("order"), asked.get("high"), asked.get("low")
     if high and low:
         return sorted(rows, key=lambda row: _value(row, low) - _value(row, high))
-    if order == "best":
-        return sorted(rows, key=lambda row: -_value(row, "total"))
-    if order == "worst":
-        return sorted(rows, key=lambda row: _value(row, "total"))
-    if order == "longest":
-        return sorted(rows, key=lambda row: -_length(row))
+    keys: dict[str | None, Callable[[Row], float]] = {
+        "best": lambda row: -_value(row, "total"),
+        "worst": lambda row: _value(row, "total"),
+        "longest": lambda row: -(row.get("tokens") or len(str(row.get("completion") or ""))),
+    }
+    if order in keys:
+        return sorted(rows, key=keys[order])
     first: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        first.setdefault(str(row.get("group_id")), place)
+    for number, row in enumerate(rows):
+        first.setdefault(str(row.get("group_id")), number)
     return sorted(rows, key=lambda r: (first[str(r.get("group_id"))], -_value(r, "total")))
 
 
 def _value(row: Row, name: str) -> float:
     value = row.get(name)
     return 0.0 if value is None else float(value)
-
-
-def _length(row: Row) -> float:
-    return float(row.get("tokens") or len(str(row.get("completion") or "")))
 
 
 def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:

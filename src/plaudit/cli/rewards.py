@@ -1,4 +1,4 @@
-"""`plaudit try`."""
+"""`plaudit list`, `plaudit presets` and `plaudit try`."""
 
 import argparse
 import inspect
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plaudit.cli.arguments import Option, UsageError
-from plaudit.recipes import Component, Recipe, RowScore, explain, load
-from plaudit.rewards import reward_named
+from plaudit.recipes import Component, Recipe, RowScore, explain, load, presets
+from plaudit.rewards import all_rewards, broken_namespaces, reward_named
 from plaudit.scores import Score
 from plaudit.scores.decorators import arguments_of, declaration_of, is_reward_factory
 
@@ -19,6 +19,58 @@ HOW_TO_PASS = {
     "solution": "--solution TEXT",
     "completion_ids": "--column completion_ids='[1, 2, 3]'",
 }
+
+
+def list_rewards(words: Annotated[Sequence[str], "WORD"] = ()) -> None:
+    """List the rewards, and what each of them rewards.
+
+    words: list only the rewards whose name or description contains every WORD
+    """
+    rewards = all_rewards()
+    lower = [word.lower() for word in words]
+    found = {
+        name: reward
+        for name, reward in rewards.items()
+        if all(word in f"{name} {_first_line(reward)}".lower() for word in lower)
+    }
+    for name, reward in found.items():
+        print(f"{name}{_signature(reward)}\n    {_first_line(reward)}")
+    for namespace, why in broken_namespaces().items():
+        print(f"plaudit: no rewards of {namespace}: {why}", file=sys.stderr)
+    if not found:
+        raise UsageError(
+            f"none of {len(rewards)} rewards has {' and '.join(map(repr, lower))} in its name or "
+            "description: `plaudit list` names them all"
+        )
+
+
+def _signature(reward: Any) -> str:
+    """Return the parameters without their types, which would fill the screen."""
+    signature = inspect.signature(reward)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _first_line(reward: Any) -> str:
+    return (inspect.getdoc(reward) or "").partition("\n")[0]
+
+
+def list_presets(name: Annotated[str | None, "NAME"] = None) -> None:
+    """List plaudit's own recipes, or print one of them.
+
+    name: print this recipe as a TOML file, as a start for one of your own
+    """
+    if name is not None:
+        if name not in presets():
+            known = ", ".join(presets())
+            raise UsageError(f"there is no preset {name!r}: choose one of {known}")
+        print(load(name).to_toml(), end="")
+        return
+    for preset in presets():
+        recipe = load(preset)
+        rewards = ", ".join(component.reference for component in recipe.components)
+        needs = ", ".join(["completions", *recipe.needs()])
+        print(f"{preset}\n    {rewards}\n    columns: {needs}")
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -38,7 +90,7 @@ def _json_or_text(text: str) -> Any:
 Settings = Annotated[Sequence[tuple[str, Any]], Option("NAME=VALUE", "", _setting)]
 
 
-def run(
+def try_reward(
     reward: Annotated[str | None, "REWARD"] = None,
     *,
     recipe: Annotated[str | None, "R"] = None,
