@@ -4,7 +4,6 @@ import json
 
 import pyarrow as pa
 import pytest
-from plaudit.reports._scored_run import open_folder
 
 from plaudit.inputs.column_names import (
     CHOICES,
@@ -20,6 +19,7 @@ from plaudit.inputs.column_names import (
 )
 from plaudit.recipes import load
 from plaudit.recipes.scored_columns import parquet_of, scored_columns
+from plaudit.reports._scored_run import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._paid_formats import sample_of
 from plaudit.reports.check._plan import make_plan

@@ -15,7 +15,7 @@ from plaudit.reports._page_rows import (
     GOLD,
     PREDICTION,
     boxes_in,
-    drawn_over,
+    draw_boxes,
     open_image,
     pictures_of,
 )
@@ -36,7 +36,7 @@ def near(pixel, colour):
 def test_gold_and_prediction_are_drawn_where_they_are(tmp_path):
     Image.new("RGB", (200, 100)).save(tmp_path / "black.png")
     opened = open_image("black.png", [tmp_path])
-    drawn = drawn_over(opened, [(120.0, 20.0, 180.0, 80.0)], [(20.0, 20.0, 80.0, 80.0)])
+    drawn = draw_boxes(opened, [(120.0, 20.0, 180.0, 80.0)], [(20.0, 20.0, 80.0, 80.0)])
     assert near(drawn.getpixel((20, 50)), GOLD)
     assert near(drawn.getpixel((121, 20)), PREDICTION)
     assert drawn.getpixel((50, 50)) == (0, 0, 0)
@@ -46,7 +46,7 @@ def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
     Image.new("RGB", (2400, 1200)).save(tmp_path / "large.jpg")
     opened = open_image(["large.jpg"], [tmp_path])
     assert (opened[0].size, opened[1]) == ((480, 240), (2400, 1200))
-    drawn = drawn_over(opened, [], [(1000.0, 500.0, 1500.0, 1e9), (-1e300, 0.0, 1e300, 5.0)])
+    drawn = draw_boxes(opened, [], [(1000.0, 500.0, 1500.0, 1e9), (-1e300, 0.0, 1e300, 5.0)])
     assert near(drawn.getpixel((200, 150)), GOLD)
 
 

@@ -108,7 +108,7 @@ def try_reward(
     For a reward that needs a tokenizer, each word counts as one token.
 
     reward: such as trl.accuracy_reward, iou_reward, or my_rewards:polite for one of your own
-    recipe: a preset such as trl-math, or a TOML file, in place of REWARD
+    recipe: a preset such as trl-math, or a TOML file, instead of REWARD
     completion: what the model wrote
     solution: the gold answer
     column: the value of a dataset column, read as JSON if it is JSON and else as text; may be
@@ -148,10 +148,10 @@ def _try_reward(
     json: bool,
 ) -> None:
     is_own = ":" in name
-    name, reward = (name, None) if is_own else _named(name)
+    name, reward = (name, None) if is_own else _find_reward(name)
     row = completion, solution, params, columns
     try:
-        score = _explained_own(name, *row) if is_own else _explained(reward, *row)
+        score = _explain_own(name, *row) if is_own else _explain_reward(reward, *row)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         raise UsageError(f"{name}: {error}") from error
     if json:
@@ -184,15 +184,15 @@ def _try_recipe(
 def _row(
     recipe: Recipe, completion: Any, solution: str | None, columns: dict[str, Any]
 ) -> RowScore:
-    given = {**columns, **({} if solution is None else {"solution": solution})}
+    passed = {**columns, **({} if solution is None else {"solution": solution})}
     for argument, column in recipe.needs().items():
-        if argument not in given and column not in given:
-            _ask_for_missing(["solution" if argument == "solution" else column], given, "--column")
-    columns = {name: [value] for name, value in given.items()}
+        if argument not in passed and column not in passed:
+            _ask_for_missing(["solution" if argument == "solution" else column], passed, "--column")
+    columns = {name: [value] for name, value in passed.items()}
     return recipe.score_batch([completion], **columns).rows[0]
 
 
-def _explained(
+def _explain_reward(
     reward: Any,
     completion: Any,
     solution: str | None,
@@ -209,15 +209,15 @@ def _explained(
         _ask_for_missing(arguments_of(reward)[2], params, "--param")
         reward, params = reward(**params), {}
     declaration = declaration_of(reward)
-    given = [*params, *columns]
-    given += ["solution"] if solution is not None else []
+    passed = [*params, *columns]
+    passed += ["solution"] if solution is not None else []
     needed = [name for name in declaration.needs if name in declaration.settings]
-    _ask_for_missing(needed, given, "--param")
-    _ask_for_missing(declaration.needs, given, "--column")
+    _ask_for_missing(needed, passed, "--param")
+    _ask_for_missing(declaration.needs, passed, "--column")
     return explain(reward, completion, solution, **params, **columns)
 
 
-def _explained_own(
+def _explain_own(
     reference: str,
     completion: Any,
     solution: str | None,
@@ -226,13 +226,13 @@ def _explained_own(
 ) -> Score:
     """Return the score that the user's own function gives, called as a recipe would call it."""
     component = Component("", reference, params=params, folder=str(Path.cwd()))
-    given = [*columns, *(["solution"] if solution is not None else [])]
-    _ask_for_missing(component.needs({}), given, "--column")
+    passed = [*columns, *(["solution"] if solution is not None else [])]
+    _ask_for_missing(component.needs({}), passed, "--column")
     (reward,) = Recipe("try", (component,)).reward_funcs()
     return explain(reward, completion, solution, **columns)
 
 
-def _named(wanted: str) -> tuple[str, Any]:
+def _find_reward(wanted: str) -> tuple[str, Any]:
     try:
         return reward_named(wanted)
     except ValueError as error:
@@ -266,10 +266,10 @@ class Words:
         return text.split()
 
 
-def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
+def _ask_for_missing(needed: Iterable[str], passed: Iterable[str], option: str) -> None:
     """Raise ValueError for the first argument that is missing; the message says how to pass it."""
     for name in needed:
-        if name not in given:
+        if name not in passed:
             how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
             raise ValueError(f"needs {name}: pass {how}")
 

@@ -36,7 +36,7 @@ NEEDED = ("altair", "jinja2", "pyarrow", "vl_convert")
 def __getattr__(name: str) -> Any:
     """Import what makes pages when it is asked for: a command starts without Jinja and Vega."""
     if name in ("figure", "html_page", "package_file", "render_html"):
-        return getattr(_imported("plaudit.reports.page", "a page"), name)
+        return getattr(_import("plaudit.reports.page", "a page"), name)
     raise AttributeError(f"module 'plaudit.reports' has no attribute {name!r}")
 
 
@@ -101,7 +101,7 @@ def write_report(
     """
     if rows < 1:
         raise ReportError(f"rows must be 1 or more, got {rows}")
-    report = _imported("plaudit.reports._report", "a report")
+    report = _import("plaudit.reports._report", "a report")
     from plaudit.reports._scored_run import ReportOptions
     from plaudit.reports.progress import ProgressLine
     from plaudit.tables import InputError
@@ -124,7 +124,7 @@ def write_report(
         raise ReportError(f"cannot read or write {where}: {error.strerror or error}") from error
 
 
-def _imported(module: str, what: str) -> Any:
+def _import(module: str, what: str) -> Any:
     """Import a module; say which extra to install if a package that pages need is missing."""
     try:
         return import_module(module)

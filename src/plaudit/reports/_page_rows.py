@@ -293,7 +293,7 @@ def _pictures(
             golds, preds = boxes_in(entry["gold"]), boxes_in(entry["answer"])
             opened = open_image(row.get(IMAGE), folders) if golds else None
             if opened is not None:
-                shown = drawn_over(opened, preds, golds)
+                shown = draw_boxes(opened, preds, golds)
                 component, value = str(entry["component"]), entry["value"]
                 uri, size = data_uri(shown), shown.size
                 yield Picture(index, component, value, uri, *size, len(preds), len(golds))
@@ -332,7 +332,7 @@ def open_image(entry: Any, folders: Sequence[Path]) -> Thumbnail | None:
     return small, size
 
 
-def drawn_over(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) -> Image.Image:
+def draw_boxes(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) -> Image.Image:
     """Return the image with boxes drawn on it: gold ones solid, predicted ones dashed."""
     image, (width, height) = opened
     across, down = image.width / width, image.height / height

@@ -116,7 +116,7 @@ def write_page(
 def page_of(content: PageContent, progress: ProgressLine, vega: str) -> str:
     """Return the page as HTML."""
     runs, several, last = content.runs, len(content.runs) > 1, content.runs[-1]
-    table, referenced = RowTable(runs), _referenced(content)
+    table, referenced = RowTable(runs), _listed_rows(content)
     excerpts: dict[int, RowExcerpt] = {}  # of rows of the last run
     numbers: list[dict[int, int]] = [{} for _ in runs]  # the index of a row -> that in the table
     for which, (run, sample) in enumerate(zip(runs, content.samples, strict=True)):
@@ -206,7 +206,7 @@ def _statuses(runs: Sequence[ReportedRun]) -> dict[str, list[int]]:
     return {status: [found.get(status, 0) for found in counts] for status in order}
 
 
-def _referenced(content: PageContent) -> set[int]:
+def _listed_rows(content: PageContent) -> set[int]:
     """Return the rows of the last run that the page lists."""
     if content.changes:
         return set(content.changes.prompts.rows)

@@ -521,7 +521,7 @@ def breakdown_of(numbers: Numbers, column: str) -> Breakdown:
     split = numbers.splits[column]
     binned = _all_numbers(split.names) and len(split.names) > VALUES
     if binned:
-        split = _binned(split)
+        split = _bin_numbers(split)
     counts = np.bincount(split.codes, minlength=len(split.names))
     order = sorted(range(len(split.names)), key=lambda code: (-counts[code], code))
     kept = order[: VALUES - 1] if len(order) > VALUES else order
@@ -552,7 +552,7 @@ def _sort_key(name: str) -> tuple[bool, float, str]:
         return name == "", math.inf, name.lower()
 
 
-def _binned(split: Split, most: int = 10) -> Split:
+def _bin_numbers(split: Split, most: int = 10) -> Split:
     """Numbers with many values, in bins with about equally many rows."""
     sizes = np.array([float(name) if name else np.nan for name in split.names])
     values = sizes[split.codes]

@@ -65,7 +65,7 @@ def compare(
     before, after = open_scored(Path(a)), open_scored(Path(b))
     with nullcontext() if out is None else Path(out).open("w", encoding="utf-8") as file:
         tally = _Tally((before, after), limit, file)
-        for left, right in _aligned(_batches_of(before), _batches_of(after)):
+        for left, right in _align(_batches_of(before), _batches_of(after)):
             tally.add(left, right)
     return tally.difference()
 
@@ -276,7 +276,7 @@ def _table(measures: tuple[Measure, ...]) -> list[str]:
 
 def _table_line(m: Measure, width: int) -> str:
     change = None if m.before is None or m.after is None else m.after - m.before
-    cells = [_shown(m.before, ".4f"), _shown(m.after, ".4f"), _shown(change, "+.4f")]
+    cells = [_format(m.before, ".4f"), _format(m.after, ".4f"), _format(change, "+.4f")]
     numbers = "".join(f"{cell:>9}" for cell in cells)
     return f"{m.name:{width}}{numbers}{m.up:>9,}{m.down:>9,}{m.skipped:>9,}"
 
@@ -291,7 +291,7 @@ def _statuses(statuses: Mapping[tuple[str, str], int]) -> list[str]:
 def _change_lines(change: Change) -> list[str]:
     before, after, delta = change.before, change.after, change.delta
     lines = [
-        f"row {change.row_id}  total {_shown(before.total)} -> {_shown(after.total)}"
+        f"row {change.row_id}  total {_format(before.total)} -> {_format(after.total)}"
         + (f"  ({delta:+.6g})" if delta else "")
     ]
     if before.status != after.status:
@@ -306,10 +306,10 @@ def _change_lines(change: Change) -> list[str]:
 
 
 def _value(side: Side, name: str) -> str:
-    return _shown(side.values[name]) if name in side.values else "absent"
+    return _format(side.values[name]) if name in side.values else "absent"
 
 
-def _shown(value: float | None, form: str = ".6g") -> str:
+def _format(value: float | None, form: str = ".6g") -> str:
     return "None" if value is None else format(value, form)
 
 
@@ -339,7 +339,7 @@ def _ids_of(batch: pa.RecordBatch) -> Array:
     return ids
 
 
-def _aligned(
+def _align(
     a: Iterator[pa.RecordBatch], b: Iterator[pa.RecordBatch]
 ) -> Iterator[tuple[pa.RecordBatch | None, pa.RecordBatch | None]]:
     """Yield batches of both that cover the same row ids; None if a run has no rows there."""

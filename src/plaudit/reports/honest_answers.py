@@ -109,7 +109,7 @@ def _text_gold(text: str, has_choices: bool) -> GoldAnswer:
     while tagged := _TAGGED.fullmatch(bare):
         bare = bare_answer(tagged[2])
     texts = (bare, text) if bare != text else (bare,)
-    if bare[:1] in ("[", "{") and (boxes := _boxes_gold(_parsed(bare), texts)):
+    if bare[:1] in ("[", "{") and (boxes := _boxes_gold(_parse_json(bare), texts)):
         return boxes
     is_letter = re.fullmatch(r"\(?[A-Z]\)?", bare) is not None
     if is_letter and (has_choices or bare.strip("()") <= "J"):
@@ -128,7 +128,7 @@ def calls_in(gold: Any) -> list[dict[str, Any]]:
     [{"f": {"a": [1, 2], "b": [""]}}] is [{"name": "f", "arguments": {"a": 1}}], as BFCL has it.
     """
     if isinstance(gold, str):
-        gold = _parsed(gold) if gold.lstrip()[:1] == "[" else None
+        gold = _parse_json(gold) if gold.lstrip()[:1] == "[" else None
     calls = [_call_in(one) for one in gold] if isinstance(gold, list | tuple) else []
     return [] if None in calls else [call for call in calls if call is not None]
 
@@ -139,7 +139,7 @@ def _call_in(entry: Any) -> dict[str, Any] | None:
     call = entry["function"] if isinstance(entry.get("function"), Mapping) else entry
     if isinstance(call.get("name"), str):
         arguments = call.get("arguments", call.get("parameters"))
-        arguments = _parsed(arguments) if isinstance(arguments, str) else arguments
+        arguments = _parse_json(arguments) if isinstance(arguments, str) else arguments
         known = isinstance(arguments, Mapping)
         return {"name": call["name"], "arguments": dict(arguments)} if known else None
     name, values = next(iter(call.items()), ("", None))
@@ -206,7 +206,7 @@ def _labels(values: list[Any]) -> tuple[str, ...]:
     return tuple(named) if len(named) == len(values) else ()
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):

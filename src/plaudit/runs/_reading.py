@@ -1,6 +1,6 @@
 """Read a recorded run: the statistics of its parts, and later those of new parts.
 
-The statistics are in a few files of lines, beside the parts; a line counts if its part is there.
+The statistics are in a few files of lines, next to the parts; a line counts if its part is there.
 Parts without lines (a folder was copied without `.record`, or `plaudit score` wrote it) are read.
 """
 

@@ -111,7 +111,7 @@ _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
 @dataclass(frozen=True)
 class RecordedBatch:
-    """A batch: what the model wrote in each row, the columns beside it, and what each row got."""
+    """A batch: what the model wrote in each row, the other columns, and what each row got."""
 
     completions: Sequence[Any]
     columns: Mapping[str, Any]

@@ -187,7 +187,7 @@ class Recorder:
     def _add_step(self, batch: RecordedBatch, step: int) -> None:
         session = self._current()
         if not self._writer:
-            self._kept = self._begun(batch)
+            self._kept = self._begin(batch)
             self._writer = WriterProcess(session)
         if step not in self._rows and len(self._rows) > 1000:
             del self._rows[min(self._rows)]
@@ -195,7 +195,7 @@ class Recorder:
         self._rows[step] += len(batch)
         where = session.process, first, self.folder
         rows = arrow_batch(batch, self.components, self._kept, step, *where)
-        part = self._open.pop(step, None) or self._opened(session, step)
+        part = self._open.pop(step, None) or self._open_part(session, step)
         part.add(rows)
         if len(batch) >= LARGE:
             part.complete()
@@ -209,7 +209,7 @@ class Recorder:
         for alarm in self._writer.alarms() if self._writer else ():
             LOGGER.warning("plaudit: %s (plaudit watch %s shows the rows)", alarm, self.folder)
 
-    def _opened(self, session: RecordSession, step: int) -> "_OpenPart":
+    def _open_part(self, session: RecordSession, step: int) -> "_OpenPart":
         self._number += 1
         name = RecordedPart(step, session.process, session.number, self._number)
         return _OpenPart(session.spool / f"{name}{OPEN}")
@@ -221,7 +221,7 @@ class Recorder:
             if is_past or part.rows >= FULL or now - part.since > OLDEST:
                 self._open.pop(step).complete()
 
-    def _begun(self, batch: RecordedBatch) -> dict[str, str]:
+    def _begin(self, batch: RecordedBatch) -> dict[str, str]:
         """Return the columns to keep, as `_run.json` says; the first process writes that file."""
         with locked(self.folder):
             manifest = self._manifest()

@@ -133,13 +133,13 @@ def _answers(table: pa.Table) -> Line:
 
 def _top(rows: pa.Table) -> Line:
     """Return the most frequent answers, each with its rows and groups, and the usual golds."""
-    given = rows.filter(pc.is_valid(rows["answer"]))
-    found = given.group_by("answer").aggregate([([], "count_all"), ("group", "count_distinct")])
+    answered = rows.filter(pc.is_valid(rows["answer"]))
+    found = answered.group_by("answer").aggregate([([], "count_all"), ("group", "count_distinct")])
     top = found.sort_by([("count_all", "descending"), ("answer", "ascending")]).slice(0, TOP)
     golds = rows["gold"].drop_null()
     common = sorted(golds.value_counts().to_pylist(), key=lambda one: -one["counts"])[:TOP]
     return {
-        "rows": len(given),
+        "rows": len(answered),
         "top": [
             [one["answer"][:LONGEST], one["count_all"], one["group_count_distinct"]]
             for one in top.to_pylist()

@@ -87,8 +87,8 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
         rows=sum(line["rows"] for line in lines),
         seconds=max(seconds.values(), default=0.0),
         at=max((line["at"] for line in lines), default=0.0),
-        values={name: _merged_lines([line["values"][name] for line in lines]) for name in names},
-        length=_merged_lines([line["length"] for line in lines]),
+        values={name: _merge_lines([line["values"][name] for line in lines]) for name in names},
+        length=_merge_lines([line["length"] for line in lines]),
         unit=lines[0]["unit"] if lines else "characters",
         groups=groups,
         flat=flat,
@@ -98,12 +98,12 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     )
 
 
-def _merged_lines(lines: Sequence[Mapping[str, Any]]) -> Distribution:
+def _merge_lines(lines: Sequence[Mapping[str, Any]]) -> Distribution:
     keys = ("rows", "sum", "squares", "least", "most")
-    return merged([Distribution(*(line[key] for key in keys)) for line in lines])
+    return merge([Distribution(*(line[key] for key in keys)) for line in lines])
 
 
-def merged(several: Sequence[Distribution]) -> Distribution:
+def merge(several: Sequence[Distribution]) -> Distribution:
     """Return the distribution of the values of several together."""
     return Distribution(
         sum(one.rows for one in several),
@@ -348,7 +348,7 @@ def _look(history: History, indices: range, found: dict[tuple[str, str], Alarm])
                 found[key] = replace(alarm, first=first)
 
 
-def _raised(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
+def _alarm(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
     return Alarm(kind, about, text, step, step, False, {"step": step, **rows})
 
 
@@ -370,11 +370,11 @@ def form_over_answers(history: History, index: int) -> Iterator[Alarm]:
             best, now = max(both, key=lambda mean: mean.value), history.means(right)[index]
             before, after = (history.means(form)[at] for at in (best.index, index))
             assert now and before and after
-            yield _raised(
+            yield _alarm(
                 "form over answers",
                 f"{form}, {right}",
-                f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
-                f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
+                f"{form} rises ({_format(before.value)} → {_format(after.value)}) while "
+                f"{right} falls ({_format(best.value)} → {_format(now.value)}), from step "
                 f"{best.last} to {now.last}: the model may be learning its form alone.",
                 last.step,
                 {"high": form, "low": right},
@@ -386,7 +386,7 @@ def _differing_before(history: History, name: str, index: int, *, fallen: bool) 
     start = history.start(index)
     # Cheap first: most runs have none, at most steps.
     found = [] if start is None else history.differing(name, index, start, fallen=fallen)
-    seen = merged([step.values[name] for step in history.steps[: index + 1]]) if found else None
+    seen = merge([step.values[name] for step in history.steps[: index + 1]]) if found else None
     least = MOVED * ((seen.most or 0.0) - (seen.least or 0.0)) if seen else 0.0
     now = history.means(name)[index]
     return [mean for mean in found if now and abs(mean.value - now.value) >= least]
@@ -414,7 +414,7 @@ def length_runs_away(history: History, index: int) -> Iterator[Alarm]:
     before = shortest if is_far else before
     longer = now.value / max(before.value, 1.0)
     unit = history.steps[index].unit
-    yield _raised(
+    yield _alarm(
         "length runs away",
         "",
         f"A completion has {now.value:,.0f} {unit} on average, {longer:.1f} times as many as at "
@@ -444,7 +444,7 @@ def one_answer(history: History, index: int) -> Iterator[Alarm]:
         text, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
         share, gold = count / rows, max(golds.values(), default=0) / rows
         if share > MOST and share - gold >= BEYOND_GOLD and groups[text] >= ANSWERED:
-            yield _raised(
+            yield _alarm(
                 "one answer",
                 f"{name}: {text}",
                 f"{share:.0%} of the completions of the last {len(steps)} steps answer “{text}”, "
@@ -475,11 +475,11 @@ def no_signal(history: History, index: int) -> Iterator[Alarm]:
         groups += step.groups
     if groups >= SIGNAL_GROUPS and index + 1 - start >= SIGNAL_STEPS:
         last = history.steps[index]
-        yield _raised(
+        yield _alarm(
             "no signal",
             "",
             f"In none of the {groups} groups of the last {index + 1 - start} steps do two "
-            f"completions differ in their total ({_shown(last.values['total'].mean or 0.0)} on "
+            f"completions differ in their total ({_format(last.values['total'].mean or 0.0)} on "
             "average): nothing is learned from them.",
             last.step,
             {},
@@ -490,7 +490,7 @@ def no_answer(history: History, index: int) -> Iterator[Alarm]:
     """In more than a third of the rows, no answer was found."""
     steps = history.window(index)
     if steps and (share := _share(steps, "no_answer")) > NO_ANSWER:
-        yield _raised(
+        yield _alarm(
             "no answer",
             "",
             f"In {share:.0%} of the completions of the last {len(steps)} steps no answer was "
@@ -505,7 +505,7 @@ def timeouts(history: History, index: int) -> Iterator[Alarm]:
     """Rows took too long to be scored."""
     steps = history.window(index)
     if steps and (share := _share(steps, "timeout")) > TIMEOUTS:
-        yield _raised(
+        yield _alarm(
             "timeouts",
             "",
             f"{share:.1%} of the rows of the last {len(steps)} steps were not scored in time: "
@@ -525,7 +525,7 @@ def cut_off(history: History, index: int) -> Iterator[Alarm]:
     earlier = history.steps[max(0, index - BACK) : start]
     before = _share(earlier, "truncated")
     if earlier and share >= GROWN * before:
-        yield _raised(
+        yield _alarm(
             "cut off",
             "",
             f"{share:.0%} of the completions of the last {len(steps)} steps were cut off at the "
@@ -555,8 +555,8 @@ def never_moves(history: History, index: int) -> Iterator[Alarm]:
         if name == "total" or history.moves(name) <= index:
             continue
         value = next((m for s in history.steps if (m := s.values[name].most) is not None), None)
-        what = "has no value in any row" if value is None else f"is {_shown(value)} in every row"
-        yield _raised(
+        what = "has no value in any row" if value is None else f"is {_format(value)} in every row"
+        yield _alarm(
             "never moves",
             name,
             f"{name} {what} of all {index + 1} steps so far: nothing is learned from it.",
@@ -565,7 +565,7 @@ def never_moves(history: History, index: int) -> Iterator[Alarm]:
         )
 
 
-def _shown(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 

@@ -103,7 +103,7 @@ def record(
         if weights is not None:
             raise ValueError("weights are for functions: a recipe has its own")
         if isinstance(rewards, Recipe):
-            return _recorded_recipe(rewards, Path(directory))
+            return _record_recipe(rewards, Path(directory))
         return rewards.recorded_in(Path(directory))
     functions = [rewards] if callable(rewards) else list(rewards)
     names = [_name(function, number) for number, function in enumerate(functions)]
@@ -127,7 +127,7 @@ def _name(function: Any, number: int) -> str:
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _recorded_recipe(recipe: Recipe, directory: Path) -> "RecordedRecipe":
+def _record_recipe(recipe: Recipe, directory: Path) -> "RecordedRecipe":
     names = [component.name for component in recipe.components]
     recording = recording_in(directory, names, recipe.reward_weights(), toml_or_empty(recipe))
     parts = {part.name: getattr(recipe, part.name) for part in fields(Recipe)}
@@ -156,7 +156,7 @@ def recorded(recipe: Recipe) -> Recipe:
     key = id(recipe), directory
     if key not in _recorded:
         # The recipe is kept with what was made of it, so that no other gets its id.
-        made = _made_or_warned(lambda: _recorded_recipe(recipe, Path(directory)), directory)
+        made = _make_or_warn(lambda: _record_recipe(recipe, Path(directory)), directory)
         _recorded[key] = recipe, made or recipe
     return _recorded[key][1]
 
@@ -174,10 +174,10 @@ def environment_recording(
     directory = os.environ.get(RECORD_VARIABLE)
     if not directory:
         return None
-    return _made_or_warned(lambda: recording_in(Path(directory), names, weights, recipe), directory)
+    return _make_or_warn(lambda: recording_in(Path(directory), names, weights, recipe), directory)
 
 
-def _made_or_warned(make: Callable[[], T], directory: str) -> T | None:
+def _make_or_warn(make: Callable[[], T], directory: str) -> T | None:
     try:
         return make()
     except (ValueError, OSError, ImportError) as error:

@@ -82,7 +82,7 @@ def application(
                     await warming
                 service.close()
 
-    handlers = {HTTPException: _refused, Exception: _failed}
+    handlers = {HTTPException: _refuse, Exception: _fail}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
     paths = {route.path: route in batches for route in routes}
     return Middleware(app, service.admission, service.metrics, paths, token, hosts, root_path)
@@ -127,7 +127,7 @@ def _get_routes(service: Service, guarded: bool, root_path: str) -> list[Route]:
     ]
 
 
-async def _refused(request: Request, error: Exception) -> Response:
+async def _refuse(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     why, code = error.detail, error.status_code
     if code != CLIENT_GONE and why == HTTPStatus(code).phrase:
@@ -135,7 +135,7 @@ async def _refused(request: Request, error: Exception) -> Response:
     return problem_response(code, why, request.state.id, dict(error.headers or {}))
 
 
-async def _failed(request: Request, error: Exception) -> Response:
+async def _fail(request: Request, error: Exception) -> Response:
     why = "the server failed: its log has the reason"
     return problem_response(500, why, request.state.id)
 

@@ -36,7 +36,7 @@ def fingerprint_of(recipe: Recipe) -> str:
     the user's own, and the versions of plaudit and math-verify.
     """
     parts = {
-        "components": [_described(component) for component in recipe.components],
+        "components": [_describe(component) for component in recipe.components],
         "columns": recipe.columns,
         "versions": [version("plaudit"), version("math-verify")],
     }
@@ -44,7 +44,7 @@ def fingerprint_of(recipe: Recipe) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _described(component: Component) -> dict[str, Any]:
+def _describe(component: Component) -> dict[str, Any]:
     names = ("name", "reference", "weight", "gate", "right", "golds", "columns", "params")
     return {name: getattr(component, name) for name in names} | {"source": _source(component)}
 
@@ -210,7 +210,7 @@ class RecipeInfo(Struct):
     components: list[ComponentInfo]
     needs: Annotated[dict[str, str], Meta(description="a reward's argument: the column")]
     takes: Annotated[list[str], Meta(description="every column that a reward would read")]
-    takes_any: Annotated[bool, Meta(description="whether a reward reads whatever it is given")]
+    takes_any: Annotated[bool, Meta(description="whether a reward reads any column")]
     max_rows: int
     max_body: int
     item_deadline: Annotated[float, Meta(description="seconds the judge may take for an answer")]
@@ -319,7 +319,7 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
 
 
 def takes_any(recipe: Recipe) -> bool:
-    """Return whether a reward reads whatever columns it is given."""
+    """Return whether a reward reads any column that it gets."""
     return any(component.bound.takes_any for component in recipe.components)
 
 

@@ -67,7 +67,7 @@ class Admission:
         self.lock = threading.Lock()
 
     @contextmanager
-    def admitted(self, rows: int) -> Iterator[None]:
+    def admit(self, rows: int) -> Iterator[None]:
         """Admit a batch for as long as the block lasts, or refuse it."""
         most = self.limits.rows
         if rows > most:
@@ -156,7 +156,7 @@ _held: ContextVar[HeldMemory | None] = ContextVar("plaudit_held", default=None)
 
 
 class Scorer:
-    """Runs coroutines beside the server.
+    """Runs coroutines in a thread of their own.
 
     Its thread starts with the first of them, and again after `close` or in a forked process.
     """
@@ -188,7 +188,7 @@ class Scorer:
             _held.set(held)
             return await work()
 
-        there = self._started()
+        there = self._start()
         with self._lock:
             self.waiting += rows
         future = asyncio.run_coroutine_threadsafe(working(), there.loop)
@@ -203,7 +203,7 @@ class Scorer:
         if running is not None and self._process == os.getpid():
             running.close()
 
-    def _started(self) -> "_ScoringLoop":
+    def _start(self) -> "_ScoringLoop":
         if self._loop is None or self._process != os.getpid():
             self._loop, self._process = _ScoringLoop(), os.getpid()
         return self._loop

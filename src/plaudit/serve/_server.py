@@ -332,7 +332,7 @@ class Connection(asyncio.Protocol):
             self.refuse(400, "this is not an HTTP request that the server understands")
 
     def evict(self) -> None:
-        """Close at once, to make room for another connection."""
+        """Close at once, so that another connection can be accepted."""
         if not self._requests and not self._is_closing:
             self.refuse(503, "too many connections: try again")
         unsent = self._transport.get_write_buffer_size()

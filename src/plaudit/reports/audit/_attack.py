@@ -54,12 +54,8 @@ class Attack:
     @property
     def about(self) -> str:
         """The first paragraph of its docstring."""
-        return first_paragraph(self.build.__doc__ or self.name)
-
-
-def first_paragraph(doc: str) -> str:
-    """Return the first paragraph of a docstring, on one line."""
-    return " ".join(doc.partition("\n\n")[0].split())
+        doc = self.build.__doc__ or self.name
+        return " ".join(doc.partition("\n\n")[0].split())
 
 
 def attack(

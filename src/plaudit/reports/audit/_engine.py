@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plaudit.recipes import Recipe
-from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES, Attack, Case, first_paragraph
+from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES, Attack, Case
 from plaudit.reports.audit._attacks import ATTACKS
 from plaudit.reports.audit._attacks.measured import CHECKS, CostFound
 from plaudit.reports.audit._findings import LISTED, Audit, AuditFinding, Example, Tried, advice
@@ -127,7 +127,7 @@ def run_attack(
     texts: dict[str, dict[int, str]] = {}
     for case in (one for one in cases if one.kind in attack.golds):
         for built in attack.build(case):
-            variant, text = _checked(built, attack)
+            variant, text = _check_built(built, attack)
             if variant in texts or len(texts) < reach.variants:
                 texts.setdefault(variant, {})[case.index] = text
     tried = [
@@ -143,7 +143,7 @@ def run_attack(
     return runs if reach != Reach() else _with_all_rows(scorer, runs, formats)
 
 
-def _checked(built: object, attack: Attack) -> tuple[str, str]:
+def _check_built(built: object, attack: Attack) -> tuple[str, str]:
     """Return what an attack has built; raise TypeError if a user's attack yields anything else."""
     if isinstance(built, tuple) and len(built) == 2 and all(isinstance(t, str) for t in built):
         return built
@@ -260,7 +260,7 @@ class Engine:
                 f"{reach.variants} of its variants"
             )
         late: dict[str, dict[str, None]] = {}
-        formats = self._played_formats()
+        formats = self._formats_to_play()
         plan = [(attack, one) for attack in self._attacks for one in formats]
         for number, (attack, one) in enumerate(plan, 1):
             alike = {t: paid for t, paid in self.formats.items() if paid.format == one}
@@ -277,7 +277,7 @@ class Engine:
                 f"{kind}: not tried, since there was no time left: {', '.join(names)}"
             )
 
-    def _played_formats(self) -> list[AnswerFormat]:
+    def _formats_to_play(self) -> list[AnswerFormat]:
         """Return the formats in which attacks are played: the total's first."""
         first = sorted(self.formats.items(), key=lambda one: one[0] != TOTAL)
         wanted: dict[AnswerFormat, list[str]] = {}
@@ -315,9 +315,8 @@ class Engine:
         """Score some completions again in other ways, and compare."""
         if "unstable" not in self._classes:
             return
-        texts = self._checked_texts()
-        for check in CHECKS:
-            name = check.__name__
+        texts = self._texts_to_check()
+        for name, (about, check) in CHECKS.items():
             self._progress(f"scoring again: {name}")
             first, second = check(self._scorer, texts)
             if any(isinstance(one, Hung) for one in second):  # the machine may have been busy
@@ -327,11 +326,10 @@ class Engine:
                 form = "text" if self._scorer.as_messages else "lists of messages"
                 self._skipped.append(f"unstable: {name}: {form} as completions raise")
                 continue
-            about = first_paragraph(check.__doc__ or "")
             for target in self.formats:
                 self._add_changes(name, about, target, texts, first, second)
 
-    def _checked_texts(self) -> list[RowText]:
+    def _texts_to_check(self) -> list[RowText]:
         paid = next(iter(self.formats.values()))
         texts: list[RowText] = []
         for row in spread(self._finder.rows, _CHECKED_ROWS):

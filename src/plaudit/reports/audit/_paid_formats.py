@@ -247,8 +247,8 @@ class FormatFinder:
     def find(self, targets: Sequence[str]) -> dict[str, PaidFormat]:
         """Return the format of each component, and of the total if it is a target."""
         formats = self._candidates()
-        pays = self._tried(formats, targets)
-        long = self._tried(
+        pays = self._try(formats, targets)
+        long = self._try(
             [
                 AnswerFormat(one.template.replace(REASONING, _LONG_REASONING), text=one.text)
                 for one in formats
@@ -263,7 +263,7 @@ class FormatFinder:
             shown = self._shown is not None and pays[0][target] >= 0.9 * pays[best][target]
             one = formats[0] if shown else formats[best]
             if one not in measured:
-                measured[one] = self._measured(one, targets)
+                measured[one] = self._measure(one, targets)
             paid = replace(measured[one][target], own=self._shown or one)
             most = max((pay[target] for pay in long), default=0.0)
             if most > 2 * max(paid.full, 0.0):
@@ -282,7 +282,7 @@ class FormatFinder:
         shown = [] if self._shown is None else [self._shown]
         return [*shown, *(replace(one, text=n) for n in order for one in usual)]
 
-    def _tried(
+    def _try(
         self, formats: Sequence[AnswerFormat], targets: Sequence[str]
     ) -> list[dict[str, float]]:
         """Return what right answers get on average, format by format."""
@@ -290,15 +290,15 @@ class FormatFinder:
         results = try_formats(formats, rows, self._answer, self._scorer)
         return [{t: _mean(value_of(one, t) for one in some) for t in targets} for some in results]
 
-    def _measured(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
+    def _measure(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
         cases = [self.case(row, one) for row in self.rows]
         right = [(c.index, c.full(c.answer)) for c in cases]
         wrong = [(c.index, c.full(c.wrong)) for c in cases]
         results = [*self._scorer(right), *self._scorer(wrong)]
         gold = self._sample.gold_column
         names = dict.fromkeys(name for row in self._sample.rows for name in row)
-        by_gold = self._changed([*right, *wrong], results, [gold or ""])
-        by_prompt = self._changed([*right, *wrong], results, [n for n in names if n != gold])
+        by_gold = self._find_changed([*right, *wrong], results, [gold or ""])
+        by_prompt = self._find_changed([*right, *wrong], results, [n for n in names if n != gold])
         found = {}
         for target in targets:
             values = [value_of(one, target) for one in results]
@@ -310,7 +310,7 @@ class FormatFinder:
             )
         return found
 
-    def _changed(
+    def _find_changed(
         self, texts: Sequence[tuple[int, str]], before: Sequence[Result], columns: Sequence[str]
     ) -> set[str]:
         """Return the components whose values change when columns come from the next row."""

@@ -139,10 +139,10 @@ class RowScorer:
 
     def timed(self, texts: Sequence[RowText], deadline: float) -> BatchResult:
         """Score some completions at once, with a deadline for all of them."""
-        return self._scored(texts, (), deadline)
+        return self._score(texts, (), deadline)
 
     def _results(self, texts: list[RowText], how: tuple[bool, ...]) -> list[Result]:
-        result = self._scored(texts, how)
+        result = self._score(texts, how)
         if isinstance(result, PaidBatch):
             each = result.seconds / len(texts)
             self.seconds_each = min(self.seconds_each or each, each)
@@ -161,11 +161,11 @@ class RowScorer:
             return [UNTRIED] * len(texts)
         found: list[Result] = []
         for number, text in enumerate(texts, 1):
-            result = self._scored([text], how, _ALONE + 4 * self.seconds_each)
+            result = self._score([text], how, _ALONE + 4 * self.seconds_each)
             busy = isinstance(result, Hung) and result.seconds < _ALONE / 2
             if isinstance(result, Hung) and busy and not result.ended_process:
                 # The machine was busy with others: it gets more time.
-                result = self._scored([text], how, 5 * _ALONE)
+                result = self._score([text], how, 5 * _ALONE)
             found.append(result.pays[0] if isinstance(result, PaidBatch) else result)
             if isinstance(result, Hung):
                 self._hangs += 1
@@ -173,7 +173,7 @@ class RowScorer:
                 return [*found, *(self._results(rest, how) if rest else [])]
         return found
 
-    def _scored(
+    def _score(
         self, texts: Sequence[RowText], how: tuple[bool, ...], deadline: float = 0.0
     ) -> BatchResult:
         in_thread, in_other_process, in_other_form = how or (False, False, False)
@@ -243,11 +243,11 @@ class AuditProcess:
     ) -> BatchResult:
         """Return the pays of a batch, or how it failed."""
         try:
-            connection = self._started()
-            waited = self._waited()
+            connection = self._start()
+            waited = self._waiting()
             connection.send((completions, columns, in_thread))
             if not connection.poll(deadline):
-                ran = deadline - (self._waited() - waited)
+                ran = deadline - (self._waiting() - waited)
                 self.close()
                 return Hung(ran)
             kind, *answer = connection.recv()
@@ -269,7 +269,7 @@ class AuditProcess:
             {name: score[2] for name, score in named.items() if score[2]},
         )
 
-    def _started(self) -> Connection:
+    def _start(self) -> Connection:
         if self._connection is not None:
             return self._connection
         here, there = socket.socketpair()
@@ -297,9 +297,9 @@ class AuditProcess:
             return self._connection
         self._warm_up = None  # it hangs on anything: a finding, and not of this batch
         self.close()
-        return self._started()
+        return self._start()
 
-    def _waited(self) -> float:
+    def _waiting(self) -> float:
         return 0.0 if self._process is None else _waiting_seconds(str(self._process.pid))
 
     def close(self) -> None:
@@ -344,12 +344,12 @@ def main(descriptor: int, parent: int) -> None:
             for component in recipe.components:
                 _ = component.bound  # imports the reward's module, which is no batch's fault
         except Exception as error:  # EOFError too: then nobody reads what is sent
-            connection.send(_described(error)[1])
+            connection.send(_describe(error)[1])
             return
         connection.send("")  # ready
         while True:
             completions, columns, in_thread = connection.recv()
-            connection.send(_scored_batch(recipe, completions, columns, in_thread))
+            connection.send(_score_batch(recipe, completions, columns, in_thread))
     except (EOFError, OSError):
         return
 
@@ -364,7 +364,7 @@ def _seed() -> None:
     np.random.seed(0)
 
 
-def _scored_batch(
+def _score_batch(
     recipe: Recipe, completions: list[Any], columns: Mapping[str, Any], in_thread: bool
 ) -> tuple[Any, ...]:
     """Return ("paid", rows, seconds) or ("raised", component, message)."""
@@ -377,7 +377,7 @@ def _scored_batch(
                 (row.total, _scores(row)) for row in recipe.score_batch(completions, **columns).rows
             ]
         except BaseException as error:  # SystemExit too: the audit goes on
-            found.append(("raised", *_described(error)))
+            found.append(("raised", *_describe(error)))
             return
         seconds = time.perf_counter() - start - (_waiting_seconds("thread-self") - waited)
         # On a busy machine Linux may count more waiting than time went by.
@@ -400,7 +400,7 @@ def _scores(row: Any) -> list[tuple[float | None, str, str]]:
     ]
 
 
-def _described(error: BaseException) -> tuple[str, str]:
+def _describe(error: BaseException) -> tuple[str, str]:
     """Return which component raised, by the note that a recipe adds, and what."""
     notes = [note for note in getattr(error, "__notes__", []) if note.startswith("in ")]
     component = notes[0].removeprefix("in ").partition(" (")[0] if notes else ""

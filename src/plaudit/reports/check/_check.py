@@ -122,7 +122,7 @@ def check(
         else:
             source = _rows_of_table(table_of(table))
         path = Path(temp, FINDINGS)
-        _, summary = _checked(source, recipe, options, path)
+        _, summary = _check_source(source, recipe, options, path)
         summary = replace(summary, seconds=time.monotonic() - start)
         return CheckResult(read_findings(path), summary)
 
@@ -180,8 +180,8 @@ def check_table(
     with stopping_on_system_errors(_AGAIN), tempfile.TemporaryDirectory(prefix="plaudit-") as temp:
         files = find_inputs(named, folder, "check")
         kept = [] if dropped_to is None else output_paths(files, paths, dropped_to)
-        path = (Path(temp) if folder is None else _made(folder)) / FINDINGS
-        findings, summary = _checked(_rows_of_files(files, limit), recipe, options, path)
+        path = (Path(temp) if folder is None else _make_folder(folder)) / FINDINGS
+        findings, summary = _check_source(_rows_of_files(files, limit), recipe, options, path)
         left = drop_rows(files, kept, findings.has) if kept else 0
     seconds = time.monotonic() - start
     summary = replace(summary, out=folder, dropped_to=dropped_to, left=left, seconds=seconds)
@@ -193,7 +193,7 @@ def check_table(
     return summary
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -250,7 +250,7 @@ def _chunks(table: MemoryTable) -> Iterator[Chunk]:
         yield Chunk(number, block, start, len(block))
 
 
-def _checked(
+def _check_source(
     source: RowSource, recipe: Recipe, options: CheckOptions, path: Path
 ) -> tuple[FindingsFile, CheckSummary]:
     """Check all rows, and write what is found to the file `path`."""
@@ -263,7 +263,7 @@ def _checked(
         source.heads, recipe, options.completions, options.group, options.template, options.skip
     )
     warn_of_untested_version()  # here, and not in each of the workers
-    plan, unknown = _calibrated(replace(plan, files=source.files), sample, options.workers)
+    plan, unknown = _calibrate(replace(plan, files=source.files), sample, options.workers)
     with (
         FindingsFile(path, options.skip) as findings,
         tempfile.TemporaryDirectory(prefix="plaudit-") as scratch,
@@ -312,7 +312,7 @@ def _work(
     )
 
 
-def _calibrated(
+def _calibrate(
     plan: CheckPlan, sample: list[dict[str, Any]], workers: int | None
 ) -> tuple[CheckPlan, list[str]]:
     """Find the formats that the comparisons want; add notes on those that were not found."""

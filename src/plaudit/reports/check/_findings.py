@@ -301,7 +301,7 @@ class FindingsFile:
             kept = self._first[finding.kind]
             kept.append(finding)
             if len(kept) > 2 * _KEPT:
-                _cut(kept)
+                _keep_first(kept)
         self._held += findings
         if len(self._held) >= _ROWS_AT_ONCE:
             self._write()
@@ -318,7 +318,7 @@ class FindingsFile:
 
     def first(self) -> dict[str, list[CheckFinding]]:
         """Return the first findings of each kind that there is, in the order of the table."""
-        return {kind: _cut(kept) for kind, kept in self._first.items() if kept}
+        return {kind: _keep_first(kept) for kind, kept in self._first.items() if kept}
 
     def _mark(self, row: int) -> None:
         byte = row >> 3
@@ -337,7 +337,7 @@ class FindingsFile:
         return sum(byte.bit_count() for byte in self._failed)
 
 
-def _cut(findings: list[CheckFinding]) -> list[CheckFinding]:
+def _keep_first(findings: list[CheckFinding]) -> list[CheckFinding]:
     findings.sort(key=lambda finding: finding.row)
     del findings[_KEPT:]
     return findings
@@ -440,7 +440,7 @@ def drop_rows(
 
 
 @contextmanager
-def _opened(file: InputFile, path: Path) -> Iterator[BinaryIO]:
+def _open_output(file: InputFile, path: Path) -> Iterator[BinaryIO]:
     with ExitStack() as stack:
         raw: Any = stack.enter_context(path.open("wb"))
         if file.codec:
@@ -466,7 +466,7 @@ def _json_writer(file: InputFile, path: Path) -> Iterator[Write]:
             before = b",\n" if is_array else b""
         return len(kept)
 
-    with _opened(file, path) as out:
+    with _open_output(file, path) as out:
         yield write
         if is_array:
             out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
@@ -492,7 +492,7 @@ def _csv_writer(file: InputFile, path: Path) -> Iterator[Write]:
 
     text = io.StringIO(newline="")
     rows = csv.writer(text, delimiter="\t" if file.format == "tsv" else ",", lineterminator="\n")
-    with _opened(file, path) as out:
+    with _open_output(file, path) as out:
         yield write
 
 

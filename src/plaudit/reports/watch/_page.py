@@ -116,7 +116,7 @@ def application(runs: Sequence[WatchedRun], hosts: Collection[str] | None) -> AS
     ]
     app = Starlette(routes=routes)
 
-    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+    async def guard(scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse requests that name another machine: another site's page may not read a run."""
         answer: ASGIApp = app
         if scope["type"] == "http" and hosts is not None and host_in(scope) not in hosts:
@@ -124,7 +124,7 @@ def application(runs: Sequence[WatchedRun], hosts: Collection[str] | None) -> AS
             answer = Response(why, 421, media_type="text/plain")
         await answer(scope, receive, send)
 
-    return guarded
+    return guard
 
 
 def _number(text: str | None, default: int) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from plaudit.reports._scored_run import prompt_text
 from plaudit.runs import open_recorded
-from plaudit.runs.alarms import Alarm, Distribution, Step, merged
+from plaudit.runs.alarms import Alarm, Distribution, Step, merge
 from plaudit.runs.sessions import prompt_key
 
 POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
@@ -83,15 +83,15 @@ class WatchedRun:
         step = self._step(asked)
         with self._lock:
             found = [] if step is None else self._run.step_rows(step)
-        chosen = ordered(filtered(found, asked), asked)
+        chosen = sort_rows(filter_rows(found, asked), asked)
         shown = chosen[:most]
         if shown and not asked.get("order") and not asked.get("high"):  # the last group as a whole
             last = shown[-1]["group_id"]
             shown += [row for row in chosen[most:] if row["group_id"] == last]
-        rows = [self._shown(row) for row in shown]
+        rows = [self._row(row) for row in shown]
         return {"step": step, "count": len(chosen), "rows": rows}
 
-    def _shown(self, row: Row) -> Row:
+    def _row(self, row: Row) -> Row:
         return row_of(row, self._run.components, self._run.folder)
 
     def prompt(self, prompt: str, most: int) -> dict[str, Any]:
@@ -99,7 +99,7 @@ class WatchedRun:
         self.refresh()
         with self._lock:
             found = self._run.prompt_rows(prompt, most)
-        return {"name": self.name, "rows": [self._shown(row) for row in found]}
+        return {"name": self.name, "rows": [self._row(row) for row in found]}
 
     def _step(self, asked: Mapping[str, str]) -> int | None:
         """Return the step that is asked for, or the nearest after it; the last if none is.
@@ -138,36 +138,36 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
             status: [_share([(s.statuses.get(status, 0), s.rows) for s in part]) for part in bins]
             for status in others
         },
-        "seconds": [_rounded(sum(s.seconds for s in part) / len(part)) for part in bins],
+        "seconds": [_round(sum(s.seconds for s in part) / len(part)) for part in bins],
     }
 
 
 def _curve(bins: Sequence[Sequence[Distribution]]) -> dict[str, Any]:
     """Return the means, and a standard deviation below and above them, within the values."""
     curve: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
-    for one in map(merged, bins):
+    for one in map(merge, bins):
         mean, low, high = one.mean, one.least, one.most
         if mean is not None and low is not None and high is not None:
             low, high = max(low, mean - one.deviation), min(high, mean + one.deviation)
         for name, value in zip(curve, (mean, low, high), strict=True):
-            curve[name].append(_rounded(value))
+            curve[name].append(_round(value))
     return curve
 
 
 def _share(counts: Sequence[tuple[int, int]]) -> float | None:
     """Return what share of the wholes the parts are; None if the wholes are nothing."""
     whole = sum(of for _, of in counts)
-    return _rounded(sum(part for part, _ in counts) / whole) if whole else None
+    return _round(sum(part for part, _ in counts) / whole) if whole else None
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.5g}")
 
 
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def filtered(rows: Iterable[Row], asked: Mapping[str, str]) -> list[Row]:
+def filter_rows(rows: Iterable[Row], asked: Mapping[str, str]) -> list[Row]:
     """Return the rows with a status, a prompt, or an answer that a component read."""
     status, prompt, answer = (asked.get(name) for name in ("status", "prompt", "answer"))
     return [
@@ -191,7 +191,7 @@ def _answers(row: Row, component: str | None, answer: str) -> bool:
     )
 
 
-def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
+def sort_rows(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
     """Return the rows in the order that is asked for: best, worst, longest, or by prompt.
 
     `high` and `low` name components: rows that are high by the one and low by the other lead.
@@ -219,7 +219,7 @@ def _value(row: Row, name: str) -> float:
 
 def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
     """Return a row as the page shows it; `folder` is that of its record."""
-    beside = {name: v for name, v in row.items() if name not in (*KNOWN, *components)}
+    others = {name: v for name, v in row.items() if name not in (*KNOWN, *components)}
     reasons = row.get("explanation") or []
     verdicts = [entry["right"] for entry in reasons if entry.get("right") is not None]
     return {
@@ -228,8 +228,8 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "process": row.get("process"),
         "group": str(row["group_id"]),
         "key": _prompt_of(row),
-        "prompt": _shortened(prompt_text(row.get("prompt"))),
-        "completion": _shortened(prompt_text(row.get("completion"))),
+        "prompt": _shorten(prompt_text(row.get("prompt"))),
+        "completion": _shorten(prompt_text(row.get("completion"))),
         "thumbnail": _thumbnail(folder, row.get("thumbnail")),
         "tokens": row.get("tokens"),
         "total": row["total"],
@@ -237,7 +237,7 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "right": all(verdicts) if verdicts else None,
         "values": {name: row.get(name) for name in components},
         "reasons": reasons,
-        "beside": {name: _shortened(str(v)) for name, v in beside.items() if v is not None},
+        "others": {name: _shorten(str(v)) for name, v in others.items() if v is not None},
     }
 
 
@@ -252,7 +252,7 @@ def _thumbnail(folder: Path, name: str | None) -> str | None:
     return f"data:image/jpeg;base64,{b64encode(content).decode()}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2

@@ -289,11 +289,11 @@ class ServerConnection:
             return None
         try:
             url = self._settings.url + step.path
-            return self._opened().request(step.method, url, content=step.body)
+            return self._open().request(step.method, url, content=step.body)
         except httpx.TransportError as error:
             return error
 
-    def _opened(self) -> httpx.Client:
+    def _open(self) -> httpx.Client:
         with self._lock:
             if self._http is None or self._process != os.getpid():
                 self._process = os.getpid()
@@ -333,11 +333,11 @@ class AsyncServerConnection:
             return None
         try:
             url = self._settings.url + step.path
-            return await self._opened().request(step.method, url, content=step.body)
+            return await self._open().request(step.method, url, content=step.body)
         except httpx.TransportError as error:
             return error
 
-    def _opened(self) -> httpx.AsyncClient:
+    def _open(self) -> httpx.AsyncClient:
         loop = asyncio.get_running_loop()
         if loop not in self._https:
             self._https[loop] = httpx.AsyncClient(**_httpx_options(self._settings))
@@ -368,12 +368,9 @@ def _httpx_options(settings: ClientSettings) -> dict[str, Any]:
     if proxy := proxy_of(settings.url):
         _log_proxy(settings.url, proxy)
     host = httpx.URL(settings.url).host
-    mounts = {f"all://{_pattern(host)}": None} if is_local(host) else {}
+    pattern = f"[{host}]" if ":" in host else host
+    mounts = {f"all://{pattern}": None} if is_local(host) else {}
     return {"headers": settings.headers, "timeout": settings.timeouts, "mounts": mounts}
-
-
-def _pattern(host: str) -> str:
-    return f"[{host}]" if ":" in host else host
 
 
 @cache

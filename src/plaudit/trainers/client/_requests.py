@@ -1,8 +1,8 @@
 """The requests of a client, as generators that serve both the client and the async client.
 
 A generator yields a `Request` and receives the response, or the error that came instead; or it
-yields a `Pause`, and goes on after it. `ServerConnection` runs it in a thread, `AsyncServerConnection` on an
-event loop.
+yields a `Pause`, and goes on after it. `ServerConnection` runs it in a thread, and
+`AsyncServerConnection` on an event loop.
 """
 
 import http.client
@@ -224,7 +224,8 @@ class RemoteServer:
     def _batch(
         self, path: str, completions: Sequence[Any], columns: Columns, **options: Any
     ) -> ClientSteps[dict[str, Any]]:
-        recipe, options["logs"] = (yield from self.recipe()), logs_wanted(columns)
+        recipe = yield from self.recipe()
+        options["logs"] = any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
         body = body_of(recipe, completions, columns, self.settings.columns, **options)
         answer: dict[str, Any] = yield from self._answer("POST", path, body)
         replay(answer, columns)
@@ -300,7 +301,10 @@ class Attempts:
         self._count += 1
         seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
         if isinstance(reply, httpx.Response):
-            seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
+            # The seconds that the server asks for, at most 60; a date is not understood.
+            asked = reply.headers.get("retry-after", "")
+            least = min(float(asked), 60.0) if asked.isdecimal() else 0.0
+            seconds = max(seconds, least * random.uniform(1.0, 1.5))
         elif not self._is_known and (advice := advice_on(reply, self._settings.url)):
             raise ServerError(f"{self._why(reply)}; {advice}")
         if time.monotonic() + seconds > self._start + self._settings.patience:
@@ -329,12 +333,6 @@ class Attempts:
         if isinstance(reply, httpx.Response):
             return f"{self._settings.url} answered {reply.status_code}: {_reason(reply)}"
         return f"cannot reach {self._settings.url}: {type(reply).__name__} {reply}".strip()
-
-
-def _retry_after(reply: httpx.Response) -> float:
-    """Return the seconds that the server asks for, at most 60; a date is not understood."""
-    seconds = reply.headers.get("retry-after", "")
-    return min(float(seconds), 60.0) if seconds.isdecimal() else 0.0
 
 
 def _reason(reply: httpx.Response) -> str:
@@ -395,7 +393,10 @@ def body_of(
     sent: dict[str, Any] = {}
     for name in _names(recipe, columns, only):
         column = columns[name]
-        if not (name in recipe.needs or name in _SHORTER or _is_column(column)):
+        # An array of several dimensions, such as images, has too many numbers to send.
+        is_listed = isinstance(column, list | tuple) or hasattr(column, "to_list")
+        is_column = is_listed or getattr(column, "ndim", 2) == 1
+        if not (name in recipe.needs or name in _SHORTER or is_column):
             continue
         if name in recipe.needs | recipe.takes:
             same_length(completions, **{name: column})
@@ -416,21 +417,15 @@ def body_of(
     try:
         return msgspec.json.encode(body)
     except UnicodeEncodeError:  # half of a surrogate pair: only Python's own JSON escapes it
-        return json.dumps(body, default=_written).encode()
+        return json.dumps(body, default=_parse_raw).encode()
 
 
 def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
-    given = [name for name, column in columns.items() if column is not None]
-    wanted = set(given) if recipe.takes_any else recipe.takes | recipe.needs
+    passed = [name for name, column in columns.items() if column is not None]
+    wanted = set(passed) if recipe.takes_any else recipe.takes | recipe.needs
     if only is not None:
         wanted &= {*only, *recipe.needs}
-    return [name for name in given if name in wanted and name not in HOOKS]
-
-
-def _is_column(column: Any) -> bool:
-    """Return whether it is a list of entries; an array of images has too many numbers to send."""
-    is_listed = isinstance(column, list | tuple) or hasattr(column, "to_list")
-    return is_listed or getattr(column, "ndim", 2) == 1
+    return [name for name in passed if name in wanted and name not in HOOKS]
 
 
 def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
@@ -449,7 +444,7 @@ def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
         ) from None
 
 
-def _written(part: msgspec.Raw) -> Any:
+def _parse_raw(part: msgspec.Raw) -> Any:
     return json.loads(bytes(part))
 
 
@@ -498,11 +493,11 @@ def rows_of(answer: Mapping[str, Any], recipe: RemoteRecipe) -> list[RowScore]:
 
 
 def _score(sent: Mapping[str, Any]) -> Score:
-    given = {name: sent[name] for name in FIELDS if name in sent}
-    given |= {name: number(given[name]) for name in NUMBERS if name in given}
-    if given.get("turns") is not None:
-        given["turns"] = tuple(given["turns"])
-    return Score(**{"why": "", **given})
+    fields = {name: sent[name] for name in FIELDS if name in sent}
+    fields |= {name: number(fields[name]) for name in NUMBERS if name in fields}
+    if fields.get("turns") is not None:
+        fields["turns"] = tuple(fields["turns"])
+    return Score(**{"why": "", **fields})
 
 
 def number(value: float | str | None) -> float | None:
@@ -520,8 +515,3 @@ def replay(answer: Mapping[str, Any], columns: Columns) -> None:
     if callable(log_metric):
         for name, value in logs.get("metrics", ()):
             log_metric(name, number(value))
-
-
-def logs_wanted(columns: Columns) -> bool:
-    """Return whether the trainer wants to know what the rewards log."""
-    return any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
