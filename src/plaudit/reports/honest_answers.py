@@ -370,8 +370,8 @@ class AnswerFormat:
     r"""How an answer is written down.
 
     template: the text, with {answer} and, if there is reasoning, {reasoning} in it
-    heads: what stands before the answer in rows whose own completion showed it, by row
-    closing: what stands after the answer in these rows
+    heads: the text before the answer, for rows whose own completion shows it
+    closing: the text after the answer in these rows
     text: which of a gold's texts is the answer
     """
 

@@ -65,7 +65,7 @@ def html_page(
     heading: its title, as text
     body: what it shows: HTML that `render_html` gave; a plain string is shown as text
     kind: the line above the heading, such as "plaudit audit"
-    about: what stands under the heading: text, or HTML that `render_html` gave
+    about: the text under the heading, or HTML that `render_html` gave
     sections: for the navigation: the id of a section of the body -> its name
     charts: those for which the body has a `figure`; `plaudit.drawCharts()` in a script draws them
     data: id -> what a script may read: anything that JSON can hold by `plaudit.json(id)`, or
@@ -74,7 +74,7 @@ def html_page(
         functions of the latter are in the object `plaudit`, see `shared.js`
     vega: what `vega_script` gave; needed only by a page that fetches its charts. Default: made,
         which takes some seconds, if there are charts
-    fetches: whether its scripts may ask the server that it comes from; else they may ask nobody
+    fetches: whether its scripts may ask the server that it comes from; else they may make no request
     after: HTML behind the main part, such as dialogs
 
     >>> from plaudit.reports import html_page, render_html

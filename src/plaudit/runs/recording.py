@@ -284,7 +284,7 @@ class Recording:
         self.weights = tuple(weights)
         self._recipe = recipe
         self._lock = threading.Lock()
-        self._waiting: dict[Any, list[WaitingBatch]] = {}
+        self._waiting: list[WaitingBatch] = []
         self._last_step: int | None = None  # the trainer's, of the batch that came last
         self._restarts = 0  # how often that step was lower than the one before it
         self._process = os.getpid()
@@ -351,25 +351,24 @@ class Recording:
         seconds: float,
     ) -> list["WaitingBatch"]:
         with self._lock:
-            self._forget_the_batches_of_a_parent()
-            same = self._waiting.get(key, [])
-            batch = next((one for one in same if name not in one.scores), None)
+            self._forget_after_fork()
+            waiting = self._waiting
+            batch = next((b for b in waiting if b.key == key and name not in b.scores), None)
             ready = []
             if batch is None:
-                ready = self._waiting_when_the_step_goes_back(columns)
+                ready = self._ended_by_restart(columns)
                 batch = WaitingBatch(key, completions, columns, time.monotonic(), self._restarts)
-                self._waiting.setdefault(key, []).append(batch)
+                waiting.append(batch)
             batch.scores[name] = scores
             batch.seconds += seconds
-            ready += [batch] if len(batch.scores) == len(self.names) else []
-            ready += self._overdue(ready)
-            for one in ready:
-                self._waiting[one.key].remove(one)
-                if not self._waiting[one.key]:
-                    del self._waiting[one.key]
+            oldest = time.monotonic() - _WAIT
+            for one in waiting:
+                is_done = len(one.scores) == len(self.names) or one.since < oldest
+                ready += [one] if is_done and one not in ready else []
+            self._waiting = [one for one in waiting if one not in ready]
             return ready
 
-    def _waiting_when_the_step_goes_back(self, columns: Mapping[str, Any]) -> list["WaitingBatch"]:
+    def _ended_by_restart(self, columns: Mapping[str, Any]) -> list["WaitingBatch"]:
         """Return all waiting batches if a new one is of a run that was begun anew."""
         step = trainer_call(columns).step
         if step is None:
@@ -377,12 +376,7 @@ class Recording:
         goes_back = self._last_step is not None and step < self._last_step
         self._last_step = step
         self._restarts += goes_back
-        return [one for same in self._waiting.values() for one in same] if goes_back else []
-
-    def _overdue(self, ready: Sequence["WaitingBatch"]) -> list["WaitingBatch"]:
-        oldest = time.monotonic() - _WAIT
-        waiting = [one for same in self._waiting.values() for one in same if one.since < oldest]
-        return [one for one in waiting if one not in ready]
+        return list(self._waiting) if goes_back else []
 
     def _write(self, batch: "WaitingBatch") -> None:
         rows = []
@@ -405,17 +399,16 @@ class Recording:
 
     def _write_waiting(self) -> None:
         with self._lock:
-            self._forget_the_batches_of_a_parent()
-            waiting = [one for same in self._waiting.values() for one in same]
-            self._waiting = {}
+            self._forget_after_fork()
+            waiting, self._waiting = self._waiting, []
         for batch in waiting:
             self._write(batch)
 
-    def _forget_the_batches_of_a_parent(self) -> None:
+    def _forget_after_fork(self) -> None:
         """In a process that was forked: what was waiting is its parent's, which writes it."""
         if os.getpid() != self._process:
             self._process = os.getpid()
-            self._waiting = {}
+            self._waiting = []
 
 
 @dataclass(eq=False)

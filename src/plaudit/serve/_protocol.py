@@ -131,10 +131,10 @@ UNLESS_DEFAULT = {
 _other_fields = attrgetter(*UNLESS_DEFAULT)
 ABOUT = {
     "value": "null: the row is skipped",
-    "right": "whether it is right, where the reward can say so",
+    "right": "whether it is right, if the reward says so",
     "ungated": "the value without the gate that held it back",
     "gold_in_part": "whether only a part of the gold was read",
-    "problem": "what went wrong, where something did",
+    "problem": "what went wrong, if something did",
     "turns": "the value of each turn of the assistant",
 }
 

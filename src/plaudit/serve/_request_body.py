@@ -1,8 +1,8 @@
 """Read the body of a request: only what the recipe reads is built.
 
 The body is timed while it arrives, and its bytes are counted. Then the memory that its objects will
-take is counted, before they are built: the most that they could take where that is little of what
-is free, else an estimate.
+take is counted, before they are built: the most that they could take if that is little of what is
+free, else an estimate.
 """
 
 import asyncio

@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from math import inf
 from numbers import Integral, Real
-from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -259,46 +258,23 @@ class DaemonThreads(ThreadPoolExecutor):
     """
 
     def __init__(self, most: int, name: str, held: Callable[[], HeldMemory | None]) -> None:
-        super().__init__(most)  # asyncio takes no other executor; this starts none of its threads
-        self._most, self._name, self._held = most, name, held
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._count = self._free = 0
+        super().__init__(1)  # asyncio takes no other executor; this starts none of its threads
+        self._slots, self._name, self._held = threading.Semaphore(most), name, held
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
-        """Have a thread call the function."""
-        self._add_thread()
+        """Have a thread call the function, once fewer than `most` functions are being called."""
         job = _Job(partial(fn, *args, **kwargs), self._held())
-        self._jobs.put(job)
+        thread = threading.Thread(target=self._work, args=(job,), name=self._name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system cannot start a thread
+            job.future.cancel()
+            raise
         return job.future
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads that have nothing to do; nobody waits for the others."""
-        for _ in range(self._count):
-            self._jobs.put(None)
-
-    def _add_thread(self) -> None:
-        with self._lock:
-            if self._free > self._jobs.qsize() or self._count == self._most:
-                return
-            thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the system cannot start another: those that run must do
-                if not self._count:
-                    raise
-            else:
-                self._count += 1
-                self._free += 1
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            with self._lock:
-                self._free -= 1
+    def _work(self, job: "_Job") -> None:
+        with self._slots:
             job.run()
-            del job
-            with self._lock:
-                self._free += 1
 
 
 class _Job:

@@ -140,7 +140,7 @@ class Case:
         return self.format.write_mark(answer)
 
     def joined(self, answers: Sequence[str], separators: Mapping[str, str]) -> Completions:
-        """Yield completions with several answers where one goes, by what stands between them."""
+        """Yield completions with several answers instead of one, by the text between them."""
         for name, separator in separators.items():
             yield name, self.full(separator.join(answers))
 

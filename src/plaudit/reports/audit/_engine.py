@@ -34,8 +34,8 @@ _WORTH = 0.05  # the share from which a variant is tried on all rows
 _GRADES = 4  # so many different values between nothing and full pay are partial credit
 _NOT_FULL = 0.9  # of its pay, below which a right answer is not paid in full
 _FEWEST = 3  # rows that a finding needs, if the table has as many
-# Of equal shares, the one that says most comes first: who pays a wrong answer for its length pays
-# whatever is long.
+# Of equal shares, the one that says most comes first: a reward that pays a wrong answer for its
+# length pays whatever is long.
 _ORDER = {kind: n for n, kind in enumerate(dict.fromkeys(("length", *CLASSES, RAISES)))}
 # The classes that count only for what reads the gold; see Attack.ignores_gold for single attacks.
 _FOR_GOLD_READERS = "key, echo, hedge, neighbour and retract"
