@@ -74,7 +74,7 @@ def html_page(
         functions of the latter are in the object `plaudit`, see `shared.js`
     vega: what `vega_script` gave; needed only by a page that fetches its charts. Default: made,
         which takes some seconds, if there are charts
-    fetches: whether its scripts may ask the server that it comes from; else they may make no request
+    fetches: whether its scripts may ask the server that it comes from; else they request nothing
     after: HTML behind the main part, such as dialogs
 
     >>> from plaudit.reports import html_page, render_html

@@ -188,16 +188,12 @@ class RemoteServer:
         server._recipe = recipe
         return server
 
-    def rows(self, completions: Sequence[Any], columns: Columns) -> ClientSteps[list[RowScore]]:
-        """Return the total, the components' scores and the reasons, for each completion."""
-        return (yield from self._recorded_rows("/v1/score", completions, columns))
-
     def rewards(
         self, completions: Sequence[Any], columns: Columns, component: str | None = None
     ) -> ClientSteps[list[float | None]]:
         """Return the total of each completion, or the value of one component."""
         if component is None and (yield from self.recording()) is not None:
-            rows = yield from self._recorded_rows("/v1/rewards", completions, columns)
+            rows = yield from self.rows(completions, columns, "/v1/rewards")
             return [row.total for row in rows]
         answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
         return [number(reward) for reward in answer["rewards"]]
@@ -211,9 +207,10 @@ class RemoteServer:
         rows = rows_of(answer, (yield from self.recipe()))
         return [row.components[component] for row in rows]
 
-    def _recorded_rows(
-        self, path: str, completions: Sequence[Any], columns: Columns
+    def rows(
+        self, completions: Sequence[Any], columns: Columns, path: str = "/v1/score"
     ) -> ClientSteps[list[RowScore]]:
+        """Return the total, the components' scores and the reasons, and record them."""
         start = time.perf_counter()
         answer = yield from self._batch(path, completions, columns, reasons=True)
         rows = rows_of(answer, (yield from self.recipe()))
