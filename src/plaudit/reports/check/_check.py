@@ -26,7 +26,7 @@ from plaudit.reports.check._findings import (
     write_page,
 )
 from plaudit.reports.check._gold_checks import Calibration, calibrate
-from plaudit.reports.check._plan import CheckPlan, make_plan
+from plaudit.reports.check._plan import CheckOptions, CheckPlan, make_plan
 from plaudit.tables import (
     Block,
     Chunk,
@@ -202,33 +202,20 @@ def _make_folder(folder: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """The options of a check; see `check_table`."""
-
-    completions: str | None
-    group: str | None
-    columns: Mapping[str, str]
-    template: str | None
-    skip: Sequence[str]
-    workers: int | None
-    progress: TextIO | None
-
-
-@dataclass(frozen=True, slots=True)
 class RowSource:
     """Where rows come from."""
 
     heads: Sequence[Head]  # the first rows of each file
     files: tuple[str, ...]  # the names of the files
     size: int  # of all of it, as the chunks count what was read
-    chunks: Callable[[CheckPlan], Iterator[Chunk]]  # returns all rows, in chunks
+    chunks: Iterator[Chunk]  # all rows
 
 
 def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowSource:
     names = tuple(file.name for file in files)
     size = sum(file.size for file in files)
     heads = heads_of(files, "check")
-    return RowSource(heads, names, size, lambda plan: chunks_of(files, limit))
+    return RowSource(heads, names, size, chunks_of(files, limit))
 
 
 def _rows_of_table(table: MemoryTable) -> RowSource:
@@ -236,7 +223,7 @@ def _rows_of_table(table: MemoryTable) -> RowSource:
         raise InputError("there are no rows to check: the table is empty")
     first = _block(table, 0, min(_FIRST, len(table)))
     head = Head("the table", first.records_from(range(len(first))), table.names, None, False, "")
-    return RowSource([head], ("",), len(table), lambda plan: _chunks(table))
+    return RowSource([head], ("",), len(table), _chunks(table))
 
 
 def _block(table: MemoryTable, start: int, end: int) -> Block:
@@ -259,9 +246,7 @@ def _check_source(
         if kind not in KINDS:
             raise InputError(f"there is no kind {kind!r} to skip; the kinds are {', '.join(KINDS)}")
     recipe, notes = _with_columns(recipe, options, source.heads[0].columns)
-    plan, sample, more = make_plan(
-        source.heads, recipe, options.completions, options.group, options.template, options.skip
-    )
+    plan, sample, more = make_plan(source.heads, recipe, options)
     warn_of_untested_version()  # here, and not in each of the workers
     plan, unknown = _calibrate(replace(plan, files=source.files), sample, options.workers)
     with (
@@ -346,7 +331,7 @@ def _check_rows(
     early: dict[int, CheckedChunk] = {}
 
     def chunks() -> Iterator[Chunk]:
-        for chunk in source.chunks(plan):
+        for chunk in source.chunks:
             read[chunk.number] = chunk.read
             yield chunk
 

@@ -3,9 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TextIO
 
 from plaudit.inputs.column_names import CHOICES, IMAGE, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
@@ -21,6 +21,19 @@ _SAMPLE = 48  # rows on which formats are tried
 _FIRST = ("\\boxed{{answer}}", "<answer>{answer}</answer>", "${answer}$", "{answer}")
 
 _REPEATED = 0.02  # of the first rows: if more share their prompt, each is one of its completions
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options of a check; see `check_table`."""
+
+    completions: str | None = None
+    group: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    template: str | None = None
+    skip: Sequence[str] = ()
+    workers: int | None = None
+    progress: TextIO | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,18 +125,14 @@ class CheckPlan:
 
 
 def make_plan(
-    heads: Sequence[Head],
-    recipe: Recipe,
-    completions: str | None,
-    group: str | None,
-    template: str | None,
-    skip: Sequence[str],
+    heads: Sequence[Head], recipe: Recipe, options: CheckOptions
 ) -> tuple[CheckPlan, list[dict[str, Any]], list[str]]:
     """Return the plan, rows to try formats on, and notes on what will not be checked.
 
     heads: the first rows of each file
     """
-    column = completions or recipe.columns.get("completions")
+    group = options.group
+    column = options.completions or recipe.columns.get("completions")
     for head in heads:
         _check_columns(head, recipe, column, group)
     names = list(dict.fromkeys(name for head in heads for name in head.columns))
@@ -146,7 +155,7 @@ def make_plan(
         files=("",),
         completions=column,
         groups=groups,
-        scored="suspicious_gold" not in skip
+        scored="suspicious_gold" not in options.skip
         and bool(column and comparisons and (groups or _has_repeated(rows, prompts))),
         required=tuple(dict.fromkeys(c for c in needs.values() if not is_made_by_trainers(c))),
         prompts=prompts,
@@ -156,7 +165,7 @@ def make_plan(
         sizes=tuple(pair for pair in _SIZES if {*pair} <= {*names}),
         read=tuple(n for n in names if n != column and any(is_read_by(n, r) for r in recipes)),
         comparisons=tuple(comparisons),
-        formats=_formats(template),
+        formats=_formats(options.template),
         limits=judge_limits(),
         programs=_programs(recipe, names),
     )
