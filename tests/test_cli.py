@@ -314,7 +314,7 @@ def test_an_interrupt_is_quiet(capsys, monkeypatch):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("plaudit.cli.try_reward.explain", interrupted)
+    monkeypatch.setattr("plaudit.cli.rewards.explain", interrupted)
     assert run(capsys, "try", "trl.think_format_reward", "--completion", "") == (130, "", "")
 
 
@@ -336,8 +336,8 @@ def test_output_that_cannot_be_written_is_said():
 
 def test_a_file_that_a_command_cannot_read_is_named():
     code = (
-        "import plaudit.cli.presets as presets; from plaudit.cli import main\n"
-        "presets.run = lambda: open('/no/such/file')\n"
+        "from plaudit.cli import main, rewards\n"
+        "rewards.list_presets = lambda: open('/no/such/file')\n"
         "raise SystemExit(main(['presets']))"
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -391,9 +391,9 @@ def test_a_reward_of_ones_own_that_cannot_be_tried(reward, complaint, capsys):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_argument_of_a_command_has_a_help_text(name):
-    module, _ = COMMANDS[name]
+    module, _, function = COMMANDS[name][0].partition(":")
     parser = argparse.ArgumentParser()
-    add_arguments(parser, import_module(f"plaudit.cli.{module}").run)
+    add_arguments(parser, getattr(import_module(f"plaudit.cli.{module}"), function))
     assert parser.description
     for action in parser._actions:
         assert action.help, action.dest

@@ -19,11 +19,11 @@ from plaudit.inputs.column_names import (
 )
 from plaudit.recipes import load
 from plaudit.recipes.scored_columns import parquet_of, scored_columns
-from plaudit.reports._folder import open_folder
+from plaudit.reports._scored_run import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
-from plaudit.reports.audit._sample import sample_of
-from plaudit.reports.check._plan import make_plan
-from plaudit.runs._rows import Given, batch_of, steps_of
+from plaudit.reports.audit._paid_formats import sample_of
+from plaudit.reports.check._plan import CheckOptions, make_plan
+from plaudit.runs._recorded_batch import RecordedBatch, arrow_batch, steps_of
 from plaudit.tables import Head, table_of
 from plaudit.tables._plan import plan_of
 from plaudit.train._run import _checked
@@ -66,7 +66,7 @@ def test_golds(name, reported):
     wanted = {} if name == "solution" else {"solution": name}
     assert plan(**row).guessed == wanted
     head = Head("a.jsonl", [row], list(row), None, False, "")
-    checked = make_plan([head], RECIPE.with_guessed_columns(list(row))[0], None, None, None, ())[0]
+    checked = make_plan([head], RECIPE.with_guessed_columns(list(row))[0], CheckOptions())[0]
     assert checked.comparisons[0].column == name
     table = sample_of(table_of([row]), RECIPE.with_guessed_columns(list(row))[0], 1, 0)
     assert table.gold_column == name
@@ -92,25 +92,27 @@ def test_prompts(name, reported, tmp_path):
     row = {name: "2 + 2?", "completion": "4", "solution": "4"}
     assert plan(**row).group == name
     head = Head("a.jsonl", [row], list(row), None, False, "")
-    assert make_plan([head], RECIPE, None, None, None, ())[0].prompts == (name,)
+    assert make_plan([head], RECIPE, CheckOptions())[0].prompts == (name,)
     assert name in QUESTIONS
     assert reported(**row).prompt == name
     assert _checked(Dataset(**{name: ["2 + 2?"]}), "data")["prompt"] == ["2 + 2?"]
-    recorded = Given(["4"], {name: ["2 + 2?"]}, ROWS[:1], 0.0)
-    batch = batch_of(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path)
+    recorded = RecordedBatch(["4"], {name: ["2 + 2?"]}, ROWS[:1], 0.0)
+    batch = arrow_batch(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path)
     assert batch.column("prompt").to_pylist() == ["2 + 2?"]
 
 
 @pytest.mark.parametrize("name", STEP)
 def test_steps(name, reported):
-    assert steps_of(Given(["4"], {name: [7]}, ROWS[:1], 0.0)) == ([7], False)
+    assert steps_of(RecordedBatch(["4"], {name: [7]}, ROWS[:1], 0.0)) == ([7], False)
     assert reported(completion="4", **{name: 7}).step == name
 
 
 @pytest.mark.parametrize("name", GROUP)
 def test_groups_of_a_trainer(name, tmp_path):
-    recorded = Given(["4"] * 3, {"prompts": ["p"] * 3, name: ["a", "b", "a"]}, ROWS, 0.0)
-    groups = batch_of(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path).column("group_id").to_pylist()
+    recorded = RecordedBatch(["4"] * 3, {"prompts": ["p"] * 3, name: ["a", "b", "a"]}, ROWS, 0.0)
+    groups = (
+        arrow_batch(recorded, ["accuracy"], {}, 0, 0, 0, tmp_path).column("group_id").to_pylist()
+    )
     assert groups[0] == groups[2] != groups[1]
 
 
@@ -118,7 +120,7 @@ def test_groups_of_a_trainer(name, tmp_path):
 def test_choices(name):
     row = {"question": "Which?", "solution": "B", name: ["red", "green"]}
     head = Head("a.jsonl", [row], list(row), None, False, "")
-    assert make_plan([head], RECIPE, None, None, None, ())[0].choices == (name,)
+    assert make_plan([head], RECIPE, CheckOptions())[0].choices == (name,)
 
 
 @pytest.mark.parametrize("name", TOKENS)
@@ -130,7 +132,7 @@ def test_tokens(name, reported):
 def test_images(name):
     row = {"image": None, "question": "Where?", "solution": "4", name: "a.png"}
     head = Head("a.jsonl", [row], list(row), None, False, "")
-    assert name in make_plan([head], RECIPE, None, None, None, ())[0].images
+    assert name in make_plan([head], RECIPE, CheckOptions())[0].images
 
 
 @pytest.mark.parametrize("argument", SYNONYMS)

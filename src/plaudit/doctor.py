@@ -1,4 +1,4 @@
-"""An installation -> findings: what is there, what is wrong with it, and what to do about that.
+"""What is installed, what is wrong with it, and what to do about that.
 
     $ plaudit doctor
     plaudit      0.1.0
@@ -15,7 +15,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -47,12 +47,12 @@ NOT_FOR_USERS = ("dev", "bench", "docs", "all")
 
 
 @dataclass(frozen=True)
-class Finding:
+class DoctorFinding:
     """One thing that was looked at.
 
     found: what it is, in a few words
     status: "ok"; "note" for what works but could be better; "problem" for what does not work
-    advice: what to do about it, where there is something to do
+    advice: what to do about it
     values: the same as numbers and texts, for programs
     """
 
@@ -62,72 +62,74 @@ class Finding:
     advice: str = ""
     values: dict[str, Any] = field(default_factory=dict)
 
+    def note(self, advice: str) -> "DoctorFinding":
+        """Return the same with a note."""
+        return replace(self, status=NOTE, advice=advice)
 
-def findings() -> list[Finding]:
-    """Everything that is looked at, in the order in which one thing depends on another."""
+    def problem(self, advice: str, found: str = "") -> "DoctorFinding":
+        """Return the same as a problem."""
+        return replace(self, status=PROBLEM, advice=advice, found=found or self.found)
+
+
+def findings() -> list[DoctorFinding]:
+    """Return everything that is looked at, in the order in which one depends on another."""
     return [check() for check in CHECKS]
 
 
-def as_text(found: list[Finding]) -> str:
-    """Findings for a person: a line for each, then what to do."""
+def as_text(found: list[DoctorFinding]) -> str:
+    """Return findings for a person: a line for each, then what to do, problems first."""
     width = max(len(finding.name) for finding in found)
     lines = [f"{finding.name:<{width}}  {finding.found}" for finding in found]
     advice = [f"{one.status}: {one.name}: {one.advice}" for one in found if one.advice]
     if not any(one.status == PROBLEM for one in found):
         advice.append("No problem was found.")
-    return "\n".join([*lines, "", *sorted(advice, key=_problems_first)])
+    return "\n".join([*lines, "", *sorted(advice, key=lambda line: not line.startswith(PROBLEM))])
 
 
-def _problems_first(line: str) -> bool:
-    return not line.startswith(PROBLEM)
+def _plaudit() -> DoctorFinding:
+    return DoctorFinding("plaudit", plaudit.__version__, values={"version": plaudit.__version__})
 
 
-def _plaudit() -> Finding:
-    return Finding("plaudit", plaudit.__version__, values={"version": plaudit.__version__})
-
-
-def _python() -> Finding:
+def _python() -> DoctorFinding:
     values = {"version": platform.python_version(), "system": platform.system()}
     found = f"{values['version']} on {values['system']} ({platform.machine()})"
+    finding = DoctorFinding("python", found, values=values)
     if sys.platform == "win32":
-        advice = "Windows is not supported: the judge's workers need fork. Use WSL."
-        return Finding("python", found, PROBLEM, advice, values)
+        return finding.problem("Windows is not supported: the judge's workers need fork. Use WSL.")
     if sys.platform == "darwin":
-        advice = "macOS does not limit a process's memory, so the setting `memory` has no effect."
-        return Finding("python", found, NOTE, advice, values)
-    return Finding("python", found, values=values)
+        why = "macOS does not limit a process's memory, so the setting `memory` has no effect."
+        return finding.note(why)
+    return finding
 
 
-def _math_verify() -> Finding:
+def _math_verify() -> DoctorFinding:
     installed = math_verify_installed()
     values = {**installed._asdict(), "tested": installed.tested, "sympy": _version("sympy")}
     found = str(installed).removeprefix("math-verify ") + f", sympy {values['sympy']}"
+    finding = DoctorFinding("math-verify", found, values=values)
     if installed.version is None or installed.latex2sympy2 is None:
         advice = "Without it nothing can be judged: pip install 'math-verify>=0.8'"
-        return Finding("math-verify", "not installed", PROBLEM, advice, values)
+        return finding.problem(advice, "not installed")
     if not installed.tested:
-        advice = (
+        return finding.note(
             f"plaudit was tested with math-verify {TESTED_VERSIONS}. With another version every "
             "answer is judged in worker processes: right, but slower."
         )
-        return Finding("math-verify", found, NOTE, advice, values)
-    return Finding("math-verify", found, values=values)
+    return finding
 
 
-def _antlr() -> Finding:
+def _antlr() -> DoctorFinding:
     installed = _version(ANTLR)
-    values = {"version": installed}
+    finding = DoctorFinding("antlr", installed or "", values={"version": installed})
+    how = _how_to_install_antlr()
     if installed is None:
-        advice = f"LaTeX cannot be read: {_how_to_install_antlr()}"
-        return Finding("antlr", "no runtime is installed", PROBLEM, advice, values)
+        return finding.problem(f"LaTeX cannot be read: {how}", "no runtime is installed")
     if not installed.startswith(ANTLR_SUPPORTED):
-        advice = f"math-verify has no parser for this version: {_how_to_install_antlr()}"
-        return Finding("antlr", installed, PROBLEM, advice, values)
+        return finding.problem(f"math-verify has no parser for this version: {how}")
     for package, pinned in _antlr_pins():
         if not f"{installed}.".startswith(f"{pinned}."):
-            advice = f"{package} needs {pinned}, and fails with this one: {_how_to_install_antlr()}"
-            return Finding("antlr", installed, PROBLEM, advice, values)
-    return Finding("antlr", installed, values=values)
+            return finding.problem(f"{package} needs {pinned}, and fails with this one: {how}")
+    return finding
 
 
 def _how_to_install_antlr() -> str:
@@ -143,19 +145,19 @@ def _antlr_pins() -> Iterator[tuple[str, str]]:
                 yield f"{package} {version(package)}", pin[1]
 
 
-def _cores() -> Finding:
+def _cores() -> DoctorFinding:
     usable, quota = cores(), _cpu_quota()
     values = {"cores": usable, "of": os.cpu_count(), "quota": quota}
     found = f"{usable} of {values['of']}"
-    if quota is not None and quota < usable:
-        found += f", of which this container may use {quota:g}"
-        advice = f"Start no more workers than that: export PLAUDIT_WORKERS={max(int(quota), 1)}"
-        return Finding("cores", found, NOTE, advice, values)
-    return Finding("cores", found, values=values)
+    if quota is None or quota >= usable:
+        return DoctorFinding("cores", found, values=values)
+    found += f", of which this container may use {quota:g}"
+    advice = f"Start no more workers than that: export PLAUDIT_WORKERS={max(int(quota), 1)}"
+    return DoctorFinding("cores", found, values=values).note(advice)
 
 
 def _cpu_quota() -> float | None:
-    """Return how many cores a container's limit comes to; None where it has none."""
+    """Return how many cores a container's limit comes to; None if it has none."""
     try:
         most, period = Path("/sys/fs/cgroup/cpu.max").read_text().split()
         return float(most) / float(period)
@@ -163,7 +165,7 @@ def _cpu_quota() -> float | None:
         return None
 
 
-def _limits() -> Finding:
+def _limits() -> DoctorFinding:
     import resource
 
     names = {"files": resource.RLIMIT_NOFILE, "processes": resource.RLIMIT_NPROC}
@@ -171,35 +173,36 @@ def _limits() -> Finding:
     soft = {name: resource.getrlimit(limit)[0] for name, limit in names.items()}
     values = {name: None if n == resource.RLIM_INFINITY else n for name, n in soft.items()}
     found = ", ".join(f"{name} {'unlimited' if n is None else n}" for name, n in values.items())
+    finding = DoctorFinding("limits", found, values=values)
     files = values["files"]
     if files is not None and files < FEWEST_FILES:
         advice = f"Workers may find no free file descriptor: ulimit -n {4 * FEWEST_FILES}"
-        return Finding("limits", found, NOTE, advice, values)
+        return finding.note(advice)
     try:
         TemporaryFile().close()
     except OSError as error:
         advice = "The judge needs a temporary file for its workers' error output: set TMPDIR"
-        return Finding("limits", f"no temporary file: {error}", PROBLEM, advice, values)
-    return Finding("limits", found, values=values)
+        return finding.problem(advice, f"no temporary file: {error}")
+    return finding
 
 
-def _settings() -> Finding:
+def _settings() -> DoctorFinding:
     try:
         settings = Settings.from_environment()
     except (TypeError, ValueError) as error:
         advice = f"{error}: change it in the environment, or unset it"
-        return Finding("settings", "not readable", PROBLEM, advice)
+        return DoctorFinding("settings", "not readable").problem(advice)
     values = {one.name: getattr(settings, one.name) for one in fields(settings)}
     found = ", ".join(f"{name} {value:,}{UNITS[name]}" for name, value in values.items())
     needed, there = settings.workers * settings.memory << 20, _memory_limit()
     values["memory limit of the container"] = there
-    if there is not None and there < needed:
-        advice = (
-            f"{settings.workers} workers of {settings.memory:,} MiB may need more than the "
-            f"{there >> 20:,} MiB of this container: set PLAUDIT_WORKERS or PLAUDIT_MEMORY lower"
-        )
-        return Finding("settings", found, NOTE, advice, values)
-    return Finding("settings", found, values=values)
+    finding = DoctorFinding("settings", found, values=values)
+    if there is None or there >= needed:
+        return finding
+    return finding.note(
+        f"{settings.workers} workers of {settings.memory:,} MiB may need more than the "
+        f"{there >> 20:,} MiB of this container: set PLAUDIT_WORKERS or PLAUDIT_MEMORY lower"
+    )
 
 
 def _memory_limit() -> int | None:
@@ -209,60 +212,57 @@ def _memory_limit() -> int | None:
         return None
 
 
-def _workers() -> Finding:
+def _workers() -> DoctorFinding:
     """Start one, as the first call of a reward would, and have it compare."""
+    finding = DoctorFinding("workers", "not tried")
     try:
         judge = Judge(Settings.from_environment())
     except (TypeError, ValueError) as error:
-        return Finding("workers", "not tried", PROBLEM, f"The settings are wrong: {error}")
+        return finding.problem(f"The settings are wrong: {error}")
     try:
         start = time.perf_counter()
         trouble = judge.check()
         started = time.perf_counter() - start
         if trouble:
-            return Finding("workers", "do not start", PROBLEM, _without_prefix(trouble))
+            advice = trouble.removeprefix("the judge's workers do not start: ")
+            return finding.problem(advice, "do not start")
         (verdict,) = judge.judge([Pair(r"$\sin^2 x + \cos^2 x$", "$1$")])
     finally:
         judge.close()
     values = {"seconds to start": started, "seconds to compare": verdict.seconds}
     found = f"the first started in {started:.1f} s; an answer then took {verdict.seconds:.3f} s"
+    finding = DoctorFinding("workers", found, values=values)
     if verdict.status is not Status.EQUAL:
-        advice = f"sin²x + cos²x was not found equal to 1: {verdict.why} Please report this."
-        return Finding("workers", found, PROBLEM, advice, values)
+        why = f"sin²x + cos²x was not found equal to 1: {verdict.why} Please report this."
+        return finding.problem(why)
     if started > SLOW_START:
-        advice = (
+        return finding.note(
             "Python's packages load slowly here, perhaps from a network file system: "
             "call plaudit.warm_up() before the first step, or install onto a local disk"
         )
-        return Finding("workers", found, NOTE, advice, values)
-    return Finding("workers", found, values=values)
+    return finding
 
 
-def _without_prefix(trouble: str) -> str:
-    return trouble.removeprefix("the judge's workers do not start: ")
-
-
-def _sandbox() -> Finding:
+def _sandbox() -> DoctorFinding:
     """Say which layers keep the programs of code rewards in, and what each of them stops."""
     found = isolation()
     there = [name for name, why in found.items() if not why]
     values = {name: why or "works" for name, why in found.items()}
     stops = "; ".join(f"{name} ({LAYERS[name]})" for name in there)
     missing = "; ".join(f"{name}: {why}" for name, why in found.items() if why)
+    finding = DoctorFinding("sandbox", stops, values=values)
     if "namespaces" not in there and "landlock" not in there:
-        advice = (
+        return finding.note(
             f"Code rewards refuse to run programs here: {missing}. Allow user namespaces or "
             'Landlock, or set isolation = "none" if you trust every program.'
         )
-        return Finding("sandbox", stops, NOTE, advice, values)
-    advice = f"Not every layer of the sandbox works: {missing}" if missing else ""
-    return Finding("sandbox", stops, NOTE if missing else OK, advice, values)
+    return finding.note(f"Not every layer of the sandbox works: {missing}") if missing else finding
 
 
-def _recipe() -> Finding:
+def _recipe() -> DoctorFinding:
     name = os.environ.get("PLAUDIT_RECIPE")
     if not name:
-        return Finding("recipe", "PLAUDIT_RECIPE is not set", values={"recipe": None})
+        return DoctorFinding("recipe", "PLAUDIT_RECIPE is not set", values={"recipe": None})
     from plaudit.recipes import load
 
     try:
@@ -270,12 +270,12 @@ def _recipe() -> Finding:
     except Exception as error:  # whatever the module of a reward does when it is imported
         why = str(error) if isinstance(error, ValueError | OSError) else repr(error)
         advice = f"PLAUDIT_RECIPE={name} cannot be loaded: {why}"
-        return Finding("recipe", name, PROBLEM, advice, {"recipe": name})
+        return DoctorFinding("recipe", name, values={"recipe": name}).problem(advice)
     components = ", ".join(component.name for component in recipe.components)
-    return Finding("recipe", f"{recipe.name}: {components}", values={"recipe": recipe.name})
+    return DoctorFinding("recipe", f"{recipe.name}: {components}", values={"recipe": recipe.name})
 
 
-def _extras() -> Finding:
+def _extras() -> DoctorFinding:
     """Return which extras have all that they ask for; none of them is needed for every reward."""
     packages: dict[str, list[str]] = {}
     others: dict[str, list[str]] = {}  # extras that an extra brings
@@ -292,11 +292,11 @@ def _extras() -> Finding:
     found = ", ".join(name for name, complete in there.items() if complete) or "none"
     if missing:
         found += f"; for more: pip install 'plaudit[{missing}]'"
-    return Finding("extras", found, values=there)
+    return DoctorFinding("extras", found, values=there)
 
 
 def _requirements(distribution: str) -> list[str]:
-    """Return what a package asks for; nothing where it is not installed."""
+    """Return what a package asks for; nothing if it is not installed."""
     try:
         return requires(distribution) or []
     except PackageNotFoundError:
@@ -310,7 +310,7 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-CHECKS: tuple[Callable[[], Finding], ...] = (
+CHECKS: tuple[Callable[[], DoctorFinding], ...] = (
     _plaudit,
     _python,
     _math_verify,

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from plaudit.reports.audit import Case
-from plaudit.reports.audit._attacks.cost import HOSTILE
+from plaudit.reports.audit._attacks.measured import HOSTILE
 from plaudit.reports.honest_answers import AnswerFormat, read_gold
 from plaudit.rewards.answers import answer_reward, exact_match_reward, f1_reward, mention_reward
 

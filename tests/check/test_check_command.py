@@ -13,8 +13,7 @@ from inline_work import check_here
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.reports.check import check_table
-from plaudit.reports.check._findings import CheckFinding
-from plaudit.reports.check._output import FindingsFile
+from plaudit.reports.check._findings import CheckFinding, FindingsFile
 from plaudit.tables import InputError
 
 ROWS = [{"question": f"What is {n} + 1?", "solution": str(n + 1)} for n in range(12)]

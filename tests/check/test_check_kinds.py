@@ -10,7 +10,7 @@ from PIL import Image
 import plaudit
 from plaudit.recipes import Component, Recipe, load
 from plaudit.reports.check import check_table
-from plaudit.reports.check._output import read_findings
+from plaudit.reports.check._findings import read_findings
 from plaudit.tables import InputError, StoppedError
 
 

@@ -7,7 +7,7 @@ from planted_faults import planted
 
 from plaudit.recipes import load
 from plaudit.reports.check import check_table
-from plaudit.reports.check._output import read_findings
+from plaudit.reports.check._findings import read_findings
 
 pytestmark = pytest.mark.long
 

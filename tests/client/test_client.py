@@ -31,12 +31,17 @@ from plaudit.recipes.row_score import ScoredBatch
 from plaudit.rewards import trl
 from plaudit.scores import Score, reward
 from plaudit.scores.score import log_means, log_statuses
-from plaudit.serve import Limits, serving
+from plaudit.serve import ServerLimits, serving
 from plaudit.serve import _protocol as protocol
 from plaudit.trainers.client import AsyncClient, Client, ServerError
-from plaudit.trainers.client._connection import ServerConnection, proxy_of
-from plaudit.trainers.client._payload import RemoteRecipe, body_of, rows_of
-from plaudit.trainers.client._requests import ClientSettings, Request
+from plaudit.trainers.client._client import ServerConnection, proxy_of
+from plaudit.trainers.client._requests import (
+    ClientSettings,
+    RemoteRecipe,
+    Request,
+    body_of,
+    rows_of,
+)
 from served import until
 
 RECIPE = Recipe(
@@ -368,7 +373,7 @@ def test_a_busy_server_is_asked_again():
     recipe = Recipe("held up", (Component("mine", "slow_rewards:held_up"),))
     slow_rewards.started.clear()
     slow_rewards.released.clear()
-    with serving(recipe, Limits(rows=3)) as url, ThreadPoolExecutor(2) as threads:
+    with serving(recipe, ServerLimits(rows=3)) as url, ThreadPoolExecutor(2) as threads:
         client, other = Client(url, patience=120), AsyncClient(url, patience=120)
         first = threads.submit(client, ["0", "0"])
         assert slow_rewards.started.wait(60)

@@ -13,7 +13,7 @@ from PIL import Image
 import plaudit
 from plaudit.recipes import load
 from plaudit.runs import finish, open_recorded
-from plaudit.runs._trainer_call import TrainerCall
+from plaudit.runs.recording import TrainerCall
 from plaudit.tables import open_scored
 from plaudit.trainers import ms_swift, slime, verl
 

@@ -2,20 +2,19 @@
 
 import math
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from scored_sample import MATH, hostile_row, reason, run_rows, write_folder
 
-from plaudit.reports._folder import Progress, ReportOptions
-from plaudit.reports._numbers import LabelReader
+from plaudit.reports._scored_run import ReportOptions, read_labels
 from plaudit.reports._summary import run_of
+from plaudit.reports.progress import ProgressLine
 from plaudit.tables import InputError
 
 
 def read(values):
     column = values if isinstance(values, pa.Array) else pa.array(values)
-    found = LabelReader("label", strict=True).of(column, np.arange(len(column)))
+    found = read_labels(column, pa.array(range(len(column))), "label", strict=True)
     return [None if math.isnan(value) else value for value in found.tolist()]
 
 
@@ -32,10 +31,8 @@ def test_labels_are_read_however_they_are_written():
 def test_what_is_no_label_is_named_with_its_row(bad):
     column = pa.array([None, bad, bad])
     with pytest.raises(InputError, match=r"--label: column label must hold true or false.*row 8"):
-        LabelReader("label", strict=True).of(column, np.array([7, 8, 9]))
-    reader = LabelReader("label", strict=False)
-    reader.of(column, np.arange(3))
-    assert reader.unreadable
+        read_labels(column, pa.array([7, 8, 9]), "label", strict=True)
+    assert read_labels(column, pa.array(range(3)), "label", strict=False) is None
 
 
 def labelled(right, label, row):
@@ -46,7 +43,7 @@ def labelled(right, label, row):
 
 def run_with(folder, rows, components=("accuracy_reward",), **asked):
     written = write_folder(folder, rows, list(components))
-    return run_of(written, ReportOptions(**asked), Progress(None))
+    return run_of(written, ReportOptions(**asked), ProgressLine(None))
 
 
 def test_agreement_is_counted(tmp_path):

@@ -10,8 +10,15 @@ from PIL import Image
 from scored_sample import box_rows, reason
 
 from plaudit.inputs import images
-from plaudit.reports import _boxes
-from plaudit.reports._boxes import GOLD, PREDICTION, boxes_in, drawn_over, open_image, pictures_of
+from plaudit.reports import _page_rows
+from plaudit.reports._page_rows import (
+    GOLD,
+    PREDICTION,
+    boxes_in,
+    draw_boxes,
+    open_image,
+    pictures_of,
+)
 
 
 def image_of(picture):
@@ -29,7 +36,7 @@ def near(pixel, colour):
 def test_gold_and_prediction_are_drawn_where_they_are(tmp_path):
     Image.new("RGB", (200, 100)).save(tmp_path / "black.png")
     opened = open_image("black.png", [tmp_path])
-    drawn = drawn_over(opened, [(120.0, 20.0, 180.0, 80.0)], [(20.0, 20.0, 80.0, 80.0)])
+    drawn = draw_boxes(opened, [(120.0, 20.0, 180.0, 80.0)], [(20.0, 20.0, 80.0, 80.0)])
     assert near(drawn.getpixel((20, 50)), GOLD)
     assert near(drawn.getpixel((121, 20)), PREDICTION)
     assert drawn.getpixel((50, 50)) == (0, 0, 0)
@@ -38,15 +45,15 @@ def test_gold_and_prediction_are_drawn_where_they_are(tmp_path):
 def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
     Image.new("RGB", (2400, 1200)).save(tmp_path / "large.jpg")
     opened = open_image(["large.jpg"], [tmp_path])
-    assert (opened.image.size, opened.size) == ((480, 240), (2400, 1200))
-    drawn = drawn_over(opened, [], [(1000.0, 500.0, 1500.0, 1e9), (-1e300, 0.0, 1e300, 5.0)])
+    assert (opened[0].size, opened[1]) == ((480, 240), (2400, 1200))
+    drawn = draw_boxes(opened, [], [(1000.0, 500.0, 1500.0, 1e9), (-1e300, 0.0, 1e300, 5.0)])
     assert near(drawn.getpixel((200, 150)), GOLD)
 
 
 def test_pictures_go_from_the_worst_to_the_best(tmp_path):
     rows = list(enumerate(box_rows(tmp_path, 48)))
     pictures = pictures_of(rows, [Path("/nowhere"), tmp_path])
-    assert len(pictures) == _boxes.PICTURES
+    assert len(pictures) == _page_rows.PICTURES
     values = [picture.value for picture in pictures]
     assert values == sorted(values)
     assert values[0] == min(row["iou_reward"] for _, row in rows)

@@ -17,9 +17,10 @@ from scored_sample import (
 )
 
 from plaudit.reports import ReportError, _charts, write_report
-from plaudit.reports._folder import Progress, ReportOptions
-from plaudit.reports._pages import comparison_of, measures_of, paired_rows, prompts_of
+from plaudit.reports._report import content_of_two, measures_of, paired_rows, prompts_of
+from plaudit.reports._scored_run import ReportOptions
 from plaudit.reports._summary import run_of
+from plaudit.reports.progress import ProgressLine
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def folders(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(folders):
-    return [run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders]
+    return [run_of(f, ReportOptions(), ProgressLine(None), prompts=True) for f in folders]
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +55,8 @@ def test_the_same_completion_of_the_same_prompt_is_a_pair(tmp_path):
         )
         for which, found in enumerate(prompts)
     ]
-    before, after = (run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders)
-    pairs = set(zip(*(places.tolist() for places in paired_rows(before, after)), strict=True))
+    before, after = (run_of(f, ReportOptions(), ProgressLine(None), prompts=True) for f in folders)
+    pairs = set(zip(*(rows.tolist() for rows in paired_rows(before, after)), strict=True))
     assert pairs == {(0, 1), (1, 0), (2, 3)}
     found = prompts_of(before, after)
     assert (found.both, found.only_before, found.only_after) == (2, 1, 1)
@@ -72,8 +73,8 @@ def test_rows_without_a_prompt_are_matched_by_their_group(tmp_path, empty):
             ("b", [{**row, "row_id": n} for n, row in enumerate(rows[::-1])]),
         )
     ]
-    before, after = (run_of(f, ReportOptions(), Progress(None), prompts=True) for f in folders)
-    pairs = set(zip(*(places.tolist() for places in paired_rows(before, after)), strict=True))
+    before, after = (run_of(f, ReportOptions(), ProgressLine(None), prompts=True) for f in folders)
+    pairs = set(zip(*(rows.tolist() for rows in paired_rows(before, after)), strict=True))
     assert pairs == {(0, 2), (1, 1), (2, 0)}
     assert prompts_of(before, after).both == 3
 
@@ -127,11 +128,11 @@ def test_the_page_has_the_rows_of_both_beside_one_another(page, folders):
 
 
 def test_of_many_rows_those_beside_one_another_are_chosen(runs):
-    comparison = comparison_of(*runs, rows=100)
-    earlier, later = (sample.places.tolist() for sample in comparison.samples)
-    partner = dict(zip(*(places.tolist() for places in comparison.pairs[::-1]), strict=True))
+    content = content_of_two(*runs, rows=100)
+    earlier, later = (sample.rows.tolist() for sample in content.samples)
+    partner = dict(zip(*(rows.tolist() for rows in content.changes.pairs[::-1]), strict=True))
     assert (len(earlier), len(later)) == (50, 50)
-    assert {partner[place] for place in later} == set(earlier)
+    assert {partner[row] for row in later} == set(earlier)
 
 
 @pytest.fixture

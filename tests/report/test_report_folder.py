@@ -8,15 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 from scored_sample import MATH, hostile_row, math_rows, reason, write_folder
 
-from plaudit.reports._folder import (
+from plaudit.reports._scored_run import (
     ReportOptions,
     completion_text,
+    numbers_of,
     open_folder,
     prompt_text,
     rejected_rows,
     rows_at,
 )
-from plaudit.reports._numbers import numbers_of
 from plaudit.tables import InputError
 
 

@@ -11,8 +11,7 @@ from scored_sample import SMALL_BUNDLE
 
 from plaudit.recipes import Component, Recipe, load
 from plaudit.reports import write_report
-from plaudit.reports._folder import open_folder
-from plaudit.reports._numbers import numbers_of, right_component
+from plaudit.reports._scored_run import numbers_of, open_folder, right_component
 from plaudit.reports._summary import summary_of
 from plaudit.tables import score_table
 from plaudit.tables._score_chunk import score_chunk

@@ -7,8 +7,8 @@ import sys
 import pytest
 
 from plaudit.reports import Chart, Line, html_page, line_chart, render_html
-from plaudit.reports._folder import Progress
 from plaudit.reports.page import packed
+from plaudit.reports.progress import ProgressLine
 
 HOSTILE = "</script><script>window.broken = 1</script>"
 
@@ -72,15 +72,15 @@ class Terminal(io.StringIO):
 
 def test_progress_is_a_line_on_a_terminal_and_goes_at_the_end():
     out = Terminal()
-    with Progress(out, quiet=0.0) as progress:
-        progress.tell("reading", 10, 4000)
+    with ProgressLine(out, quiet=0.0) as progress:
+        progress("reading", 10, 4000)
     assert out.getvalue() == "\rplaudit: reading: 10 of 4,000 rows\r" + " " * 34 + "\r"
 
 
 def test_a_quick_report_says_nothing():
     out = io.StringIO()
-    with Progress(out) as progress:
-        progress.tell("reading", 1, 2)
+    with ProgressLine(out) as progress:
+        progress("reading", 1, 2)
     assert out.getvalue() == ""
 
 

@@ -8,9 +8,9 @@ import pytest
 from scored_sample import MATH, hostile_row, run_rows, write_folder
 
 from plaudit.reports._charts import step_charts
-from plaudit.reports._folder import Progress, ReportOptions, open_folder
-from plaudit.reports._numbers import numbers_of
+from plaudit.reports._scored_run import ReportOptions, numbers_of, open_folder
 from plaudit.reports._summary import POINTS, breakdown_of, curves_of, run_of
+from plaudit.reports.progress import ProgressLine
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +21,7 @@ def rows():
 @pytest.fixture(scope="module")
 def run(rows, tmp_path_factory):
     folder = write_folder(tmp_path_factory.mktemp("scored"), rows, MATH, part_rows=250)
-    return run_of(folder, ReportOptions(), Progress(None))
+    return run_of(folder, ReportOptions(), ProgressLine(None))
 
 
 def parted(rows, column):

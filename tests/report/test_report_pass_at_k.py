@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.reports import _pass_at_k
-from plaudit.reports._pass_at_k import at_k, majority_at_k, pass_at_k
+from plaudit.reports import _summary
+from plaudit.reports._summary import at_k, majority_at_k, pass_at_k
 
 completions = st.lists(st.tuples(st.booleans(), st.integers(0, 3)), min_size=1, max_size=7)
 
@@ -27,7 +27,7 @@ def drawn_majority(right, answers, k):
 
 
 def winner_share(right, answers, draw):
-    votes = Counter(answers[i] for i in draw if answers[i] != _pass_at_k.NO_ANSWER)
+    votes = Counter(answers[i] for i in draw if answers[i] != _summary.NO_ANSWER)
     if not votes:
         return Fraction(0)
     winners = [answer for answer, count in votes.items() if count == max(votes.values())]
@@ -58,12 +58,12 @@ def test_where_the_draws_are_too_many_some_stand_for_all(monkeypatch):
     right = np.array([[True] * 5 + [False] * 11])
     answers = np.array([[1] * 5 + [2] * 4 + [3] * 3 + [4, 5, 6, 7]])
     some = majority_at_k(right, answers, 8)
-    _pass_at_k._draws.cache_clear()
+    _summary._draws.cache_clear()
     assert (majority_at_k(right, answers, 8) == some).all()
-    _pass_at_k._draws.cache_clear()
-    monkeypatch.setattr(_pass_at_k, "_DRAWS", 20_000)
+    _summary._draws.cache_clear()
+    monkeypatch.setattr(_summary, "_DRAWS", 20_000)
     every = majority_at_k(right, answers, 8)
-    _pass_at_k._draws.cache_clear()
+    _summary._draws.cache_clear()
     assert every[0] != some[0]
     assert every[0] == pytest.approx(some[0], abs=0.04)
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scored_sample import MATH, hostile_row, math_rows, write_folder
 
-from plaudit.reports import _rows
-from plaudit.reports._folder import open_folder
-from plaudit.reports._numbers import numbers_of
-from plaudit.reports._rows import cut, evenly_spaced, json_number, sample_of
+from plaudit.reports import _page_rows
+from plaudit.reports._page_rows import cut, evenly_spaced, json_number, sample_of
+from plaudit.reports._scored_run import numbers_of, open_folder
 from plaudit.reports._summary import summary_of
 
 
@@ -23,25 +22,25 @@ def sampled(numbers, rows):
 
 def test_all_rows_are_there_where_there_is_room(numbers):
     sample = sampled(numbers, 20_000)
-    assert sorted(sample.places) == list(range(4000))
+    assert sorted(sample.rows) == list(range(4000))
     assert sample.full == set(range(4000))
 
 
 def test_rows_in_trouble_come_first_and_the_others_are_even_by_total(numbers):
     sample = sampled(numbers, 1500)
-    assert len(sample.places) == len(set(sample.places.tolist())) == 1500
-    assert 17 in sample.places
+    assert len(sample.rows) == len(set(sample.rows.tolist())) == 1500
+    assert 17 in sample.rows
     scored = numbers.status_names.index("scored")
-    assert set(np.flatnonzero(numbers.statuses != scored)) <= set(sample.places.tolist())
-    means = [np.nanmean(numbers.totals[places]) for places in (slice(None), sample.places)]
+    assert set(np.flatnonzero(numbers.statuses != scored)) <= set(sample.rows.tolist())
+    means = [np.nanmean(numbers.totals[rows]) for rows in (slice(None), sample.rows)]
     assert means[0] == pytest.approx(means[1], abs=0.1)
-    assert (sample.places == sampled(numbers, 1500).places).all()
+    assert (sample.rows == sampled(numbers, 1500).rows).all()
 
 
 def test_a_few_rows_are_those_that_the_page_points_at(numbers):
     sample = sampled(numbers, 5)
-    assert len(sample.places) == 5
-    assert sample.places[0] == 17
+    assert len(sample.rows) == 5
+    assert sample.rows[0] == 17
 
 
 def test_the_hardest_and_the_most_contested_groups_are_found(numbers):
@@ -58,8 +57,8 @@ def test_whole_texts_are_bounded(tmp_path):
         open_folder(write_folder(tmp_path, rows, ["accuracy_reward"])), "accuracy_reward"
     )
     sample = sample_of(numbers, summary_of(numbers, "accuracy_reward"), 450, [])
-    assert len(sample.places) == 450
-    assert len(sample.full) == _rows.FULL_TEXT // _rows.LONGEST
+    assert len(sample.rows) == 450
+    assert len(sample.full) == _page_rows.FULL_TEXT // _page_rows.LONGEST
 
 
 def test_even_takes_from_the_first_to_the_last():

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scored_sample import MATH, math_rows, reason, write_folder
 
-from plaudit.reports._folder import open_folder
-from plaudit.reports._numbers import numbers_of
+from plaudit.reports._scored_run import numbers_of, open_folder
 from plaudit.reports._summary import (
     by_length,
     correlation,
@@ -211,5 +210,5 @@ def test_nothing_but_none(tmp_path):
     folder = write_folder(tmp_path, [row, {**row, "row_id": 1}], ["accuracy_reward"])
     summary = summary_of(numbers_of(open_folder(folder), "accuracy_reward"), "accuracy_reward")
     assert (summary.rows, summary.decided, summary.troubled) == (2, 0, 2)
-    assert (summary.total_bins, summary.at_k, summary.right_shares, summary.lengths) == ([],) * 4
+    assert (summary.at_k, summary.right_shares, summary.lengths) == ([],) * 3
     assert (summary.signal.without_signal, summary.signal.single) == (1, 1)

@@ -19,7 +19,7 @@ from plaudit.judge import shared_judge
 from plaudit.recipes import Component, Recipe, load
 from plaudit.recipes.row_score import ScoredBatch
 from plaudit.scores import Score, reward
-from plaudit.serve import Limits, application, serving
+from plaudit.serve import ServerLimits, application, serving
 from plaudit.serve._protocol import rows_of, to_json
 from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
@@ -31,7 +31,7 @@ BATCH = {"completions": [r"\boxed{4}"], "columns": {"solution": ["4"]}}
 FORKED = """
 import os, socket, sys
 from plaudit.recipes import load
-from plaudit.serve import Limits, application
+from plaudit.serve import ServerLimits, application
 from plaudit.serve._scorer import Scorer
 from plaudit.serve._server import server_of
 
@@ -41,7 +41,7 @@ if os.fork():
     print(listener.getsockname()[1], flush=True)
     os.wait()
 else:
-    server_of(app, Limits()).run([listener])
+    server_of(app, ServerLimits()).run([listener])
 """
 
 
@@ -49,7 +49,7 @@ else:
 def running(app):
     """The application on a free port, by uvicorn in a thread."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = server_of(app, Limits())
+    server = server_of(app, ServerLimits())
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
     try:
@@ -172,7 +172,7 @@ def test_a_server_whose_judge_cannot_start_is_not_ready_until_it_can(tmp_path):
 
 @pytest.fixture(scope="module")
 def url():
-    with serving(load("trl-math"), Limits(sending=0.7)) as url:
+    with serving(load("trl-math"), ServerLimits(io_timeout=0.7)) as url:
         yield url
 
 
@@ -238,7 +238,7 @@ def counted(url, code):
 
 
 def test_each_refusal_by_the_connection_itself_is_counted_once():
-    with serving(load("trl-math"), Limits(sending=0.7)) as url:
+    with serving(load("trl-math"), ServerLimits(io_timeout=0.7)) as url:
         for sent, code in UNREADABLE.values():
             before = counted(url, code)
             parts = urlsplit(url)

@@ -120,4 +120,4 @@ def test_the_help_says_what_each_limit_is_for(capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "a client has to send a whole request, and again to receive the whole answer" in told
     assert "memory that all requests in flight may take together" in told
-    assert "requests beyond that are told to try again" in told
+    assert "requests beyond that are refused with 429" in told

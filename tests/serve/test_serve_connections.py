@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from plaudit.recipes import load
-from plaudit.serve import Limits, application, listen, serving
+from plaudit.serve import ServerLimits, application, listen, serving
 from plaudit.serve._server import server_of
 from served import all_but_one_long, children, served, symbolic, until
 
@@ -26,7 +26,7 @@ LETTING_IN = b"authorization: Bearer sesame\r\n"
 
 @pytest.fixture(scope="module")
 def guarded():
-    with serving(load("trl-math"), Limits(sending=0.7, body=2_000), token="sesame") as url:
+    with serving(load("trl-math"), ServerLimits(io_timeout=0.7, body=2_000), token="sesame") as url:
         yield url
 
 
@@ -156,7 +156,7 @@ def test_a_thousand_unauthorized_connections_keep_no_client_from_being_served(cr
 
 
 def test_idle_clients_give_way_to_new_ones():
-    limits = Limits(connections=3)
+    limits = ServerLimits(connections=3)
     with serving(load("trl-math"), limits) as url, ExitStack() as clients:
         idle = [clients.enter_context(httpx.Client(base_url=url, timeout=60)) for _ in range(6)]
         for _ in range(2):
@@ -165,7 +165,7 @@ def test_idle_clients_give_way_to_new_ones():
 
 def test_where_all_are_busy_the_next_is_told_to_come_again():
     begun = POST + JSON + b"expect: 100-continue\r\n" + LONG
-    with serving(load("trl-math"), Limits(connections=2)) as url, ExitStack() as busy:
+    with serving(load("trl-math"), ServerLimits(connections=2)) as url, ExitStack() as busy:
         for _ in range(2):
             connection = busy.enter_context(connected(url))
             connection.sendall(begun)
@@ -183,7 +183,7 @@ def test_where_all_are_busy_the_next_is_told_to_come_again():
 @contextmanager
 def stopping_server():
     """A server that has handled the signal to stop, and waits for the end of a request."""
-    limits = Limits(sending=20.0)
+    limits = ServerLimits(io_timeout=20.0)
     server = server_of(application(load("trl-math"), limits), limits)
     with listen("127.0.0.1", 0) as listener:
         address = listener.getsockname()

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from plaudit.recipes import load
-from plaudit.serve import Limits, serving
+from plaudit.serve import ServerLimits, serving
 from served import until
 
 # Large enough to be read, and answered, in threads.
@@ -115,7 +115,7 @@ def refuse(url):
 def test_a_call_that_fails_costs_at_most_one_request(monkeypatch, fault):
     failing = Fault(monkeypatch, *FAULTS[fault])
     for after in range(3):
-        with serving(load("trl-math"), Limits(deadline=3, sending=1)) as url:
+        with serving(load("trl-math"), ServerLimits(deadline=3, io_timeout=1)) as url:
             failing.arm(after)
             assert ask(url) in (None, [1.0] * ROWS)
             refuse(url)
@@ -142,7 +142,7 @@ def test_a_loop_whose_wake_up_fails_looks_for_work_all_the_same(monkeypatch, loo
 
     armed = threading.Event()
     monkeypatch.setattr(socket.socket, "send", send)
-    with serving(load("trl-math"), Limits(deadline=20)) as url:
+    with serving(load("trl-math"), ServerLimits(deadline=20)) as url:
         until(lambda: httpx.get(f"{url}/readyz", timeout=60).status_code == 200)
         armed.set()
         while not failed:  # a batch that is scored at once wakes nobody

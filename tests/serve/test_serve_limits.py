@@ -12,7 +12,7 @@ import pytest
 
 import slow_rewards
 from plaudit.recipes import Component, Recipe, load
-from plaudit.serve import Limits, serving
+from plaudit.serve import ServerLimits, serving
 from served import until
 
 PATIENT = Recipe("patient", (Component("mine", "slow_rewards:patient"),))
@@ -21,7 +21,7 @@ HEAD = b"POST /v1/score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application
 
 @pytest.fixture(scope="module")
 def small():
-    limits = Limits(body=2_000, rows=10, sending=0.7, deadline=60, held=8_000)
+    limits = ServerLimits(body=2_000, rows=10, io_timeout=0.7, deadline=60, memory=8_000)
     with serving(PATIENT, limits) as url:
         yield url
 
@@ -100,7 +100,7 @@ def test_too_many_rows_in_flight_should_come_again(small):
 
 def test_a_request_has_a_deadline():
     """The reward takes longer than the request may: it is not waited for."""
-    with serving(PATIENT, Limits(deadline=0.5)) as url:
+    with serving(PATIENT, ServerLimits(deadline=0.5)) as url:
         answer = ask(url, 50)
     assert answer.status_code == 504
     assert "0.5 s" in answer.json()["error"]
@@ -228,18 +228,18 @@ def test_health_and_the_bare_page_need_no_token(guarded):
 
 def test_limits_must_be_limits():
     with pytest.raises(ValueError, match="deadline must be above 0, got nan"):
-        Limits(deadline=float("nan"))
+        ServerLimits(deadline=float("nan"))
 
 
-@pytest.mark.parametrize("name", ["body", "rows", "connections", "held"])
+@pytest.mark.parametrize("name", ["body", "rows", "connections", "memory"])
 @pytest.mark.parametrize("value", [0.5, 5.0, "5", None])
 def test_what_is_counted_is_a_whole_number(name, value):
     with pytest.raises(ValueError, match=f"{name} must be a whole number, got {value!r}"):
-        Limits(**{name: value})
+        ServerLimits(**{name: value})
 
 
-@pytest.mark.parametrize("name", ["sending", "deadline"])
+@pytest.mark.parametrize("name", ["io_timeout", "deadline"])
 def test_a_time_is_a_number(name):
     with pytest.raises(ValueError, match=f"{name} must be a number, got '5'"):
-        Limits(**{name: "5"})
-    assert getattr(Limits(**{name: 5}), name) == 5
+        ServerLimits(**{name: "5"})
+    assert getattr(ServerLimits(**{name: 5}), name) == 5

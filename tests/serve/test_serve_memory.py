@@ -12,7 +12,7 @@ import pytest
 
 import slow_rewards
 from plaudit.recipes import Component, Recipe, load
-from plaudit.serve import Limits, serving
+from plaudit.serve import ServerLimits, serving
 from plaudit.serve._request_body import memory_needed
 from served import served, until
 
@@ -158,7 +158,7 @@ def test_memory_is_counted_until_a_thread_is_done_with_it():
     recipe = Recipe("held up", (Component("mine", "slow_rewards:held_up"),))
     slow_rewards.started.clear()
     slow_rewards.released.clear()
-    with serving(recipe, Limits(deadline=0.3)) as url:
+    with serving(recipe, ServerLimits(deadline=0.3)) as url:
         answer = httpx.post(f"{url}/v1/score", json={"completions": ["a" * 100_000]}, timeout=60)
         assert answer.status_code == 504
         assert slow_rewards.started.wait(10)
@@ -179,7 +179,7 @@ def test_a_reward_that_hangs_keeps_no_server_from_stopping(tmp_path, monkeypatch
 
 
 def test_a_request_that_is_too_large_for_all_memory_is_told_so():
-    with serving(load("trl-math"), Limits(held=2_000)) as url:
+    with serving(load("trl-math"), ServerLimits(memory=2_000)) as url:
         body = {"completions": ["4"], "columns": {"solution": [[[]] * 100]}}
         answer = httpx.post(f"{url}/v1/score", json=body, timeout=60)
     assert answer.status_code == 413

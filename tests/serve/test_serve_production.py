@@ -18,14 +18,14 @@ import yaml
 from plaudit.cli import serve as serve_command
 from plaudit.cli.arguments import add_arguments
 from plaudit.recipes import load
-from plaudit.serve import Limits, application, listen
+from plaudit.serve import ServerLimits, application, listen
 from plaudit.serve._server import GRACE
 from plaudit.trainers.client import Client, ServerError
 from served import served, until
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "production.md").read_text("utf-8")
-STOPPING = Limits().sending + Limits().deadline + GRACE
+STOPPING = ServerLimits().io_timeout + ServerLimits().deadline + GRACE
 GOLDS = {"solution": ["4"]}
 
 

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from plaudit.recipes import Component, Recipe, load
-from plaudit.serve import Limits, serving
+from plaudit.serve import ServerLimits, serving
 from served import symbolic
 
 THINKING = [
@@ -292,7 +292,7 @@ def test_a_shape_that_is_wrong_is_refused(http):
 
 
 def test_the_recipe_can_be_asked_for():
-    with serving(GATED, Limits(rows=77)) as url:
+    with serving(GATED, ServerLimits(rows=77)) as url:
         said = httpx.get(f"{url}/v1/recipe", timeout=60).json()
     assert said["name"] == "gated"
     assert said["needs"] == {"solution": "answer"}

@@ -165,7 +165,7 @@ def test_an_alarm_is_one_line_of_the_trainers_log(tmp_path, caplog):
 
 
 def test_every_rule_has_a_plan_and_stands_on_the_page():
-    from plaudit.reports.watch._application import _page
+    from plaudit.reports.watch._page import _page
 
     page = _page(("run",)).decode()
     assert len(RULES) == len(PLANS)

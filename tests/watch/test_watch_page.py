@@ -92,7 +92,7 @@ def test_the_rows_of_a_step(address):
     assert [row["total"] for row in worst] == sorted(row["total"] for row in worst)
     assert best[0]["total"] == 2.0
     assert best[0]["reasons"][0]["why"].endswith(
-        f"equal to the gold {best[0]['beside']['solution']}."
+        f"equal to the gold {best[0]['others']['solution']}."
     )
     longest = ask(address, "/api/rows", step=7, order="longest")["rows"]
     assert longest[0]["tokens"] == max(row["tokens"] for row in found["rows"])

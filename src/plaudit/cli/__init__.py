@@ -3,8 +3,8 @@
     $ plaudit try trl.accuracy_reward --completion 'So \\boxed{2/4}.' --solution '1/2'
     $ plaudit score rollouts.jsonl --recipe trl-math --out scored
 
-Each command is a function `run` in a module of its own, which is imported only when that command is
-given: `plaudit --help` is instant.
+Each command is a typed function, whose module is imported only when the command is called:
+`plaudit --help` is instant.
 """
 
 import argparse
@@ -20,20 +20,20 @@ from plaudit.cli.arguments import UsageError, add_arguments, fail
 INTERRUPTED = 130  # what shells report after Ctrl-C: 128 + SIGINT
 PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
-# The module of each command, and what `plaudit --help` says of it.
+# The function of each command, in a module of this package, and what `plaudit --help` says of it.
 COMMANDS = {
-    "list": ("list_rewards", "List the rewards, and what each of them rewards."),
-    "try": ("try_reward", "Score one completion, and say why it got that score."),
-    "presets": ("presets", "List plaudit's own recipes, or print one of them."),
-    "score": ("score", "Score a table of rollouts into a folder of Parquet files."),
-    "report": ("report", "Write an HTML report on a folder that `plaudit score` wrote."),
-    "diff": ("diff", "Show which rows differ between two scored tables, and why."),
-    "check": ("check", "Find bad golds, duplicates and more in a training table."),
-    "audit": ("audit", "Find wrong completions that a reward pays for."),
-    "serve": ("serve", "Score completions over HTTP."),
-    "doctor": ("doctor", "Check this installation, and say what to fix."),
-    "watch": ("watch", "Follow a recorded training run on a local web page."),
-    "train": ("train", "Train a model with TRL and a recipe, from a TOML file."),
+    "list": ("rewards:list_rewards", "List the rewards, and what each of them rewards."),
+    "try": ("rewards:try_reward", "Score one completion, and say why it got that score."),
+    "presets": ("rewards:list_presets", "List plaudit's own recipes, or print one of them."),
+    "score": ("score:run", "Score a table of rollouts into a folder of Parquet files."),
+    "report": ("report:run", "Write an HTML report on a folder that `plaudit score` wrote."),
+    "diff": ("diff:run", "Show which rows differ between two scored tables, and why."),
+    "check": ("check:run", "Find bad golds, duplicates and more in a training table."),
+    "audit": ("audit:run", "Find wrong completions that a reward pays for."),
+    "serve": ("serve:run", "Score completions over HTTP."),
+    "doctor": ("doctor:run", "Check this installation, and say what to fix."),
+    "watch": ("watch:run", "Follow a recorded training run on a local web page."),
+    "train": ("train:run", "Train a model with TRL and a recipe, from a TOML file."),
 }
 # The extra that installs what a command imports, if it is not "score".
 EXTRAS = {"report": "report", "serve": "serve", "watch": "watch", "train": "train"}
@@ -82,25 +82,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"plaudit {plaudit.__version__}")
     parser.set_defaults(run=lambda options: _ask_for_a_command(parser))
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", parser_class=_Command)
-    for name, (module, about) in COMMANDS.items():
-        commands.add_parser(name, help=about, module=module)
+    for name, (function, about) in COMMANDS.items():
+        commands.add_parser(name, help=about, function=function)
     return parser
 
 
 class _Command(argparse.ArgumentParser):
     """The parser of one command, whose module is imported when its arguments are parsed."""
 
-    def __init__(self, module: str = "", **settings: Any) -> None:
+    def __init__(self, function: str = "", **settings: Any) -> None:
         super().__init__(**settings)
-        self._module = module
+        self._function = function
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        module, _, name = self._function.partition(":")
         try:
-            command = import_module(f"plaudit.cli.{self._module}")
+            command = getattr(import_module(f"plaudit.cli.{module}"), name)
         except ModuleNotFoundError as error:
-            extra = EXTRAS.get(self._module, "score")
+            extra = EXTRAS.get(module, "score")
             raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
-        add_arguments(self, command.run)
+        add_arguments(self, command)
         return super().parse_known_args(args, namespace)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from plaudit.cli.arguments import Columns, Completions, fail
 from plaudit.recipes import load, presets
-from plaudit.reports.diff import Difference, compare, compare_recipes
+from plaudit.reports.diff import compare, compare_recipes
 from plaudit.tables import StoppedError
 
 CHANGED, WRONG = 1, 2
@@ -39,13 +39,20 @@ def run(
     """
     try:
         if input:
-            difference = _of_recipes(a, b, input, limit, out, completions, dict(column))
+            reading = completions, dict(column)
+            found = compare_recipes(input, load(a), load(b), limit, out, sys.stderr, *reading)
+            difference = replace(found, a=a, b=b)
         elif completions or column:
             raise ValueError(
                 "--completions and --column say how to read a file: name it with --input FILE"
             )
         else:
-            difference = _of_folders(a, b, limit, out)
+            for name in (a, b):
+                if not Path(name).is_dir() and (name in presets() or name.endswith(".toml")):
+                    raise ValueError(
+                        f"{name} is a recipe: name the file to score with --input FILE"
+                    )
+            difference = compare(a, b, limit, out)
     except (ValueError, OSError, ImportError, StoppedError) as error:
         return fail(WRONG, error)
     if json:
@@ -53,23 +60,3 @@ def run(
     else:
         print(difference.as_text())
     return CHANGED if exit_code and not difference.is_empty else 0
-
-
-def _of_folders(a: str, b: str, limit: int, out: Path | None) -> Difference:
-    for name in (a, b):
-        if not Path(name).is_dir() and (name in presets() or name.endswith(".toml")):
-            raise ValueError(f"{name} is a recipe: name the file to score with --input FILE")
-    return compare(Path(a), Path(b), limit, out)
-
-
-def _of_recipes(
-    a: str,
-    b: str,
-    files: Sequence[str],
-    limit: int,
-    out: Path | None,
-    completions: str | None,
-    columns: dict[str, str],
-) -> Difference:
-    found = compare_recipes(files, load(a), load(b), limit, out, sys.stderr, completions, columns)
-    return replace(found, a=a, b=b)

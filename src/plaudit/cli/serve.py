@@ -14,7 +14,7 @@ from plaudit.recipes import Recipe, load
 from plaudit.recipes.recipe import RECORD_VARIABLE
 from plaudit.serve import (
     LOOPBACK,
-    Limits,
+    ServerLimits,
     application,
     listen,
     log,
@@ -26,7 +26,7 @@ from plaudit.serve import (
 WRONG = 2
 VARIABLE = "PLAUDIT_TOKEN"
 PORT = 8950
-USUAL = Limits()
+USUAL = ServerLimits()
 
 
 def run(
@@ -40,7 +40,7 @@ def run(
     images: Annotated[Path | None, "DIR"] = None,
     max_body: int = USUAL.body,
     max_rows: int = USUAL.rows,
-    io_timeout: float = USUAL.sending,
+    io_timeout: float = USUAL.io_timeout,
     deadline: float = USUAL.deadline,
     max_memory: int = 0,
     connections: int = USUAL.connections,
@@ -68,7 +68,7 @@ def run(
         answer; a slower one is cut off; default: %(default)g
     deadline: seconds that a request may take to be scored; default: %(default)g
     max_memory: bytes of memory that all requests in flight may take together, with what is read
-        from their bodies and with the answers; requests beyond that are told to try again; 0 is
+        from their bodies and with the answers; requests beyond that are refused with 429; 0 is
         eight times --max-body; default: %(default)s
     connections: connections that may be open; default: %(default)s
     allow_code: run programs that clients send, in the sandbox: needed for a recipe with a reward of
@@ -86,7 +86,7 @@ def run(
     try:
         loaded = load(recipe)
         _check_code(loaded, allow_code)
-        limits = Limits(max_body, max_rows, io_timeout, deadline, connections, max_memory)
+        limits = ServerLimits(max_body, max_rows, io_timeout, deadline, connections, max_memory)
         token = _token(token_file)
         if images is not None and not images.is_dir():
             raise ValueError(f"--images must be a folder, got {images}")
@@ -146,14 +146,14 @@ def _hosts(asked: str, host: str, names: Sequence[str]) -> list[str] | None:
 def _token(file: Path | None) -> str | None:
     """Return the token that clients must send; None if none is required."""
     if file is None:
-        return _checked(os.environ[VARIABLE], VARIABLE) if VARIABLE in os.environ else None
+        return _check_token(os.environ[VARIABLE], VARIABLE) if VARIABLE in os.environ else None
     try:
-        return _checked(file.read_text("utf-8"), str(file))
+        return _check_token(file.read_text("utf-8"), str(file))
     except OSError as error:
         raise ValueError(f"cannot read the token in {file}: {error.strerror}") from error
 
 
-def _checked(token: str, where: str) -> str:
+def _check_token(token: str, where: str) -> str:
     token = token.strip()
     if not token or not token.isascii() or not token.isprintable():
         raise ValueError(f"{where} must hold a token of printable ASCII characters")

@@ -16,6 +16,7 @@ from plaudit.reports.chart import Chart, Line, line_chart
 
 if TYPE_CHECKING:
     from plaudit.reports.page import figure, html_page, render_html
+    from plaudit.reports.page import package_file as package_file
 
 __all__ = [
     "Chart",
@@ -34,8 +35,8 @@ NEEDED = ("altair", "jinja2", "pyarrow", "vl_convert")
 
 def __getattr__(name: str) -> Any:
     """Import what makes pages when it is asked for: a command starts without Jinja and Vega."""
-    if name in ("figure", "html_page", "render_html"):
-        return getattr(_imported("plaudit.reports.page", "a page"), name)
+    if name in ("figure", "html_page", "package_file", "render_html"):
+        return getattr(_import("plaudit.reports.page", "a page"), name)
     raise AttributeError(f"module 'plaudit.reports' has no attribute {name!r}")
 
 
@@ -100,22 +101,22 @@ def write_report(
     """
     if rows < 1:
         raise ReportError(f"rows must be 1 or more, got {rows}")
-    pages = _imported("plaudit.reports._pages", "a report")
+    report = _import("plaudit.reports._report", "a report")
+    from plaudit.reports._scored_run import ReportOptions
+    from plaudit.reports.progress import ProgressLine
     from plaudit.tables import InputError
 
-    directory = Path(directory)
+    folders = [Path(folder) for folder in (directory, other) if folder is not None]
+    pages = folders[-1] / "_report"
+    if other is not None:
+        pages /= f"against-{folders[0].resolve().name}"
     columns = (by,) if isinstance(by, str) else tuple(by)
-    options = pages.ReportOptions(correct=correct, by=columns, step=step, label=label)
+    options = ReportOptions(correct=correct, by=columns, step=step, label=label)
     images = None if images is None else Path(images)
     try:
-        with pages.Progress(progress) as shown:
-            if other is None:
-                folder = Path(out or directory / "_report")
-                return Path(pages.write(directory, folder, rows, options, images, shown))
-            other = Path(other)
-            folder = Path(out or other / "_report" / f"against-{directory.resolve().name}")
-            folders = (directory, other)
-            return Path(pages.write_comparison(folders, folder, rows, options, shown))
+        with ProgressLine(progress) as line:
+            page: Path = report.write_page(folders, Path(out or pages), rows, options, images, line)
+            return page
     except InputError as error:
         raise ReportError(str(error)) from error
     except OSError as error:
@@ -123,7 +124,7 @@ def write_report(
         raise ReportError(f"cannot read or write {where}: {error.strerror or error}") from error
 
 
-def _imported(module: str, what: str) -> Any:
+def _import(module: str, what: str) -> Any:
     """Import a module; say which extra to install if a package that pages need is missing."""
     try:
         return import_module(module)

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import vl_convert
 
-from plaudit.reports._pass_at_k import Array
+from plaudit.reports._scored_run import Array
 from plaudit.reports._summary import Bin, Part, ReportedRun, histogram, share_of
 from plaudit.reports.chart import Chart, Line, Spec, line_chart, theme
 
@@ -29,6 +29,8 @@ _STATUS_COLOURS = {
     "error": "#8f1d1d",
 }
 _OTHER_STATUS = "#6b7280"
+_LEVEL = alt.Axis(labelAngle=0)
+_PERCENT = alt.Axis(format=".0%", tickCount=5)
 
 
 def charts_of(runs: Sequence[ReportedRun]) -> list[Chart]:
@@ -74,7 +76,7 @@ def _counts(bins: list[Bin]) -> Spec:
     axis = alt.Axis(tickCount=4, format="~s")
     y = alt.Y("rows:Q", title="rows", axis=axis, scale=alt.Scale(domainMin=0))
     if all(b.low == b.high for b in bins):
-        x = alt.X("value:O", title=None, sort=None, axis=_level_labels())
+        x = alt.X("value:O", title=None, sort=None, axis=_LEVEL)
         tip = [alt.Tooltip("value:O"), *tip]
         return _spec(_chart(rows).mark_bar(size=26).encode(x=x, y=y, tooltip=tip), 150)
     tip = [alt.Tooltip("low:Q", title="from"), alt.Tooltip("high:Q", title="to"), *tip]
@@ -89,18 +91,18 @@ def _shares_of_runs(runs: Sequence[ReportedRun], bins: list[Bin], values: Sequen
         {
             "run": run.name,
             "value": _short(found.low),
-            "values": _bin_name(found),
+            "values": " to ".join(dict.fromkeys([_short(found.low), _short(found.high)])),
             "low": found.low,
             "high": found.high,
-            "share": share,
+            "of_run": share,
         }
         for run, of_run in zip(runs, values, strict=True)
         if len(of_run)
         for found, share in zip(bins, _shares(bins, of_run), strict=True)
     ]
-    x = alt.X("value:O", sort=None, title=None, axis=_level_labels())
-    tip = [alt.Tooltip("values:N", title="value"), _share_tip("rows")]
-    return _side_by_side(rows, x, "share", "rows", runs, tip, 150)
+    x = alt.X("value:O", sort=None, title=None, axis=_LEVEL)
+    tip = [alt.Tooltip("values:N", title="value")]
+    return _side_by_side(rows, x, "rows", runs, tip, 150)
 
 
 def _shares(bins: Sequence[Bin], values: Array) -> list[float]:
@@ -110,11 +112,6 @@ def _shares(bins: Sequence[Bin], values: Array) -> list[float]:
         edges = [*(found.low for found in bins), bins[-1].high]
         counts = np.histogram(values, edges)[0].tolist()
     return [round(count / len(values), 6) for count in counts]
-
-
-def _bin_name(found: Bin) -> str:
-    low, high = _short(found.low), _short(found.high)
-    return low if low == high else f"{low} to {high}"
 
 
 # --- steps ----------------------------------------------------------------------------------------
@@ -194,7 +191,7 @@ def group_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
     shares = [run.summary.right_shares for run in runs]
     if not all(shares) or len({tuple(s.label for s in found) for found in shares}) > 1:
         return
-    x = alt.X("share:O", sort=None, title="completions that are right", axis=_level_labels())
+    x = alt.X("share:O", sort=None, title="completions that are right", axis=_LEVEL)
     if len(runs) == 1:
         kinds = ["right and wrong", "all right or all wrong"]
         rows = [
@@ -212,17 +209,17 @@ def group_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
         spec = _spec(bars, 200)
     else:
         rows = [
-            {"run": run.name, "share": share.label, "groups": share.count / total}
+            {"run": run.name, "share": share.label, "of_run": share.count / total}
             for run, found in zip(runs, shares, strict=True)
             for total in [sum(share.count for share in found)]
             for share in found
         ]
-        spec = _side_by_side(rows, x, "groups", "groups", runs, ["share:O", _share_tip("groups")])
+        spec = _side_by_side(rows, x, "groups", runs, ["share:O"])
     yield Chart("groups", "Groups by share of right completions", spec, "groups")
 
 
 def at_k_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
-    """pass@k and maj@k as lines over k."""
+    """Return pass@k and maj@k as lines over k."""
     rows = [
         {"run": run.name, "k": at.k, "measure": measure, "value": value, "groups": at.groups}
         for run in runs
@@ -235,8 +232,8 @@ def at_k_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
     several = len(runs) > 1
     lines = _chart(rows).mark_line(point=alt.OverlayMarkDef(size=55, filled=True), strokeWidth=2.5)
     encoded = lines.encode(
-        x=alt.X("k:O", title="k completions", axis=_level_labels()),
-        y=alt.Y("value:Q", title="right", scale=alt.Scale(domain=[0, 1]), axis=_percent()),
+        x=alt.X("k:O", title="k completions", axis=_LEVEL),
+        y=alt.Y("value:Q", title="right", scale=alt.Scale(domain=[0, 1]), axis=_PERCENT),
         color=alt.Color("measure:N", title=None, sort=None),
         tooltip=[
             *(["run:N"] if several else []),
@@ -286,7 +283,8 @@ def correlation_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
         return
     names, matrix = runs[0].summary.names, runs[0].summary.correlation
     rows = [
-        {"a": a, "b": b, "r": r, "shown": _correlation_text(r)}
+        # + 0: no −0.00
+        {"a": a, "b": b, "r": r, "shown": "–" if r is None else _signed(f"{round(r, 2) + 0.0:.2f}")}
         for a, line in zip(names, matrix, strict=True)
         for b, r in zip(names, line, strict=True)
     ]
@@ -321,7 +319,7 @@ def status_charts(runs: Sequence[ReportedRun]) -> Iterator[Chart]:
     order = list(runs[0].summary.spreads)
     bars = _chart(rows).mark_bar(cornerRadius=0)
     bars = bars.encode(
-        x=alt.X("rows:Q", stack="normalize", title="rows", axis=_percent()),
+        x=alt.X("rows:Q", stack="normalize", title="rows", axis=_PERCENT),
         y=alt.Y("component:N", sort=order, title=None, axis=_names()),
         color=alt.Color(
             "status:N",
@@ -348,21 +346,20 @@ CHARTS: tuple[Callable[[Sequence[ReportedRun]], Iterator[Chart]], ...] = (
 def _side_by_side(
     rows: list[dict[str, Any]],
     x: alt.X,
-    value: str,
     title: str,
     runs: Sequence[ReportedRun],
     tip: list[Any],
     height: int = 200,
 ) -> Spec:
-    """Bars of several runs; a run has the same colour in every chart, even if one is missing."""
+    """Return bars of the shares `of_run`; a run has the same colour in every chart."""
     scale, legend = alt.Scale(domain=[run.name for run in runs]), alt.Legend(labelLimit=140)
     bars = _chart(rows).mark_bar()
     bars = bars.encode(
         x=x,
         xOffset=alt.XOffset("run:N", sort=None),
-        y=alt.Y(f"{value}:Q", title=title, axis=alt.Axis(format=".0%", tickCount=4)),
+        y=alt.Y("of_run:Q", title=title, axis=alt.Axis(format=".0%", tickCount=4)),
         color=alt.Color("run:N", title=None, sort=None, scale=scale, legend=legend),
-        tooltip=["run:N", *tip],
+        tooltip=["run:N", *tip, alt.Tooltip("of_run:Q", title=title, format=".1%")],
     )
     return _spec(bars, height)
 
@@ -378,26 +375,13 @@ def _spec(chart: alt.Chart | alt.LayerChart, height: int) -> Spec:
     return spec | {"autosize": {"type": "fit-x", "contains": "padding"}}
 
 
-def _level_labels() -> alt.Axis:
-    return alt.Axis(labelAngle=0)
-
-
-def _percent() -> alt.Axis:
-    return alt.Axis(format=".0%", tickCount=5)
-
-
 def _names(**more: Any) -> alt.Axis:
     return alt.Axis(labelLimit=130, labelOverlap=False, **more)
 
 
-def _share_tip(name: str) -> alt.Tooltip:
-    field = "share" if name == "rows" else name
-    return alt.Tooltip(f"{field}:Q", title=name, format=".1%")
-
-
-def _correlation_text(r: float | None) -> str:
-    return "–" if r is None else f"{round(r, 2) + 0.0:.2f}".replace("-", "−")  # + 0: no −0.00
-
-
 def _short(value: float) -> str:
-    return f"{value:.4g}".replace("-", "−")
+    return _signed(f"{value:.4g}")
+
+
+def _signed(text: str) -> str:
+    return text.replace("-", "−")

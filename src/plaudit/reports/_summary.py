@@ -3,22 +3,29 @@
 Everything here is a pure function of arrays; NaN stands for None, a row that was skipped."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import combinations
+from math import comb
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from plaudit.reports._folder import (
+from plaudit.reports._scored_run import (
+    NO_ANSWER,
+    Array,
     Folder,
-    Progress,
+    Numbers,
     RejectedRows,
     ReportOptions,
+    Split,
+    numbers_of,
     open_folder,
     rejected_rows,
+    right_component,
 )
-from plaudit.reports._numbers import Numbers, Split, numbers_of, right_component
-from plaudit.reports._pass_at_k import Array, AtK, at_k
+from plaudit.reports.progress import ProgressLine
 from plaudit.scores.score import PROBLEM_STATUSES
 
 _FEW_VALUES = 12  # with at most so many distinct values, a histogram has a bar for each
@@ -26,6 +33,11 @@ _OF_EACH = 5  # if each has at least so many rows on average
 _BINS = 24
 _LENGTH_BINS = 16
 SAME = 1e-9  # totals that differ by no more than this are equal: the rest is rounding
+VALUES = 30  # of a column that are shown
+POINTS = 200  # of a curve; more steps than this are put together
+_NONE = "(none)"
+LISTED = 10  # rows of each kind of disagreement that the page lists, at most
+SHOWN = 1000  # rows of each kind that the page's table holds, at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +66,11 @@ class Bin:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How many groups have this share of right completions.
-
-    mixed: whether some completions of such a group are right, but not all
-    """
+    """How many groups have this share of right completions."""
 
     label: str
     count: int
-    mixed: bool
+    mixed: bool  # whether some completions of such a group are right, but not all
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +92,7 @@ class Groups:
     rows, scored: how many rows, and how many with a total
     decided, right: how many rows are known to be right or wrong, and how many are right
     mean, variance, low, high: of the totals; NaN if there is none
-    first: the place of the first row
+    first: the index of the first row
     """
 
     names: list[str]
@@ -125,13 +134,11 @@ class Summary:
     right: int
     decided: int
     total: Spread
-    total_bins: list[Bin]
     spreads: dict[str, Spread]
-    bins: dict[str, list[Bin]]
     groups: Groups
     signal: Signal
     right_shares: list[Share]
-    at_k: list[AtK]
+    at_k: "list[AtK]"
     unit: str
     lengths: list[LengthBin]
     length: Spread
@@ -148,7 +155,7 @@ class Summary:
 
 
 def summary_of(numbers: Numbers, correct: str | None) -> Summary:
-    """The summary of the numbers; `correct` is the component that says which rows are right."""
+    """Return the summary; `correct` is the component that says which rows are right."""
     decided = ~np.isnan(numbers.right)
     right = numbers.right == 1
     groups = groups_of(numbers, decided, right)
@@ -160,9 +167,7 @@ def summary_of(numbers: Numbers, correct: str | None) -> Summary:
         right=int(right.sum()),
         decided=int(decided.sum()),
         total=spread_of(numbers.totals),
-        total_bins=histogram(numbers.totals),
         spreads={name: spread_of(values) for name, values in numbers.values.items()},
-        bins={name: histogram(values) for name, values in numbers.values.items()},
         groups=groups,
         signal=signal_of(groups),
         right_shares=right_shares(groups),
@@ -229,8 +234,7 @@ def groups_of(numbers: Numbers, decided: Array, right: Array) -> Groups:
     with np.errstate(invalid="ignore"):
         mean = np.bincount(scored_at, totals, many) / counts
         variance = np.bincount(scored_at, (totals - mean[scored_at]) ** 2, many) / counts
-    first = np.full(many, len(at), np.int64)
-    np.minimum.at(first, at, np.arange(len(at)))
+    low, high = _extremes(scored_at, totals, many)
     return Groups(
         names=numbers.group_names,
         rows=np.bincount(at, minlength=many),
@@ -239,16 +243,25 @@ def groups_of(numbers: Numbers, decided: Array, right: Array) -> Groups:
         right=np.bincount(at[right], minlength=many),
         mean=mean,
         variance=variance,
-        low=_extreme(np.fmin, scored_at, totals, many),
-        high=_extreme(np.fmax, scored_at, totals, many),
-        first=first,
+        low=low,
+        high=high,
+        first=first_rows(at, many),
     )
 
 
-def _extreme(choose: Any, at: Array, totals: Array, many: int) -> Array:
-    extremes = np.full(many, np.nan)
-    choose.at(extremes, at, totals)
-    return extremes
+def first_rows(codes: Array, many: int) -> Array:
+    """Return the index of the first row of each of `many` parts."""
+    first = np.full(many, len(codes), np.int64)
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    return first
+
+
+def _extremes(codes: Array, values: Array, many: int) -> tuple[Array, Array]:
+    """Return the lowest and the highest value of each part; NaN for one without a value."""
+    low, high = np.full(many, np.nan), np.full(many, np.nan)
+    np.fmin.at(low, codes, values)
+    np.fmax.at(high, codes, values)
+    return low, high
 
 
 def signal_of(groups: Groups) -> Signal:
@@ -275,17 +288,13 @@ def right_shares(groups: Groups) -> list[Share]:
     right, decided = groups.right[some], groups.decided[some]
     size = int(decided[0])
     if size <= _FEW_VALUES and bool(np.all(decided == size)):
-        labels, places = [f"{step}/{size}" for step in range(size + 1)], right
+        labels, bars = [f"{step}/{size}" for step in range(size + 1)], right
     else:
         tenths = [f"{10 * tenth}–{10 * tenth + 10}%" for tenth in range(10)]
-        labels, places = ["none", *tenths, "all"], 1 + 10 * right // decided
-        places = np.where(right == 0, 0, np.where(right == decided, len(labels) - 1, places))
-    counts = np.bincount(places, minlength=len(labels)).tolist()
-    last = len(labels) - 1
-    return [
-        Share(label, count, 0 < place < last)
-        for place, (label, count) in enumerate(zip(labels, counts, strict=True))
-    ]
+        labels, bars = ["none", *tenths, "all"], 1 + 10 * right // decided
+        bars = np.where(right == 0, 0, np.where(right == decided, len(labels) - 1, bars))
+    counts, last = np.bincount(bars, minlength=len(labels)).tolist(), len(labels) - 1
+    return [Share(label, counts[bar], mixed=0 < bar < last) for bar, label in enumerate(labels)]
 
 
 def by_length(lengths: Array, totals: Array) -> list[LengthBin]:
@@ -294,24 +303,19 @@ def by_length(lengths: Array, totals: Array) -> list[LengthBin]:
     lengths, totals = lengths[scored], totals[scored]
     if not len(lengths):
         return []
-    places = np.searchsorted(_length_starts(lengths), lengths, side="right")
+    starts = np.unique(lengths)[1:]  # where each bin begins, from the second on
+    if len(starts) >= _LENGTH_BINS:
+        inner = np.linspace(0, 1, _LENGTH_BINS + 1)[1:-1]
+        starts = np.unique(np.quantile(lengths, inner, method="nearest"))
+    bins = np.searchsorted(starts, lengths, side="right")
     found = []
-    for place in np.unique(places):
-        inside = places == place
+    for number in np.unique(bins):
+        inside = bins == number
         quartiles = np.quantile(totals[inside], (0.25, 0.75)).tolist()
         low, high = float(lengths[inside].min()), float(lengths[inside].max())
         mean = float(totals[inside].mean())
         found.append(LengthBin(low, high, int(inside.sum()), mean, *quartiles))
     return found
-
-
-def _length_starts(lengths: Array) -> Array:
-    """Return where each bin begins, from the second on."""
-    distinct = np.unique(lengths)
-    if len(distinct) <= _LENGTH_BINS:
-        return distinct[1:]
-    inner = np.linspace(0, 1, _LENGTH_BINS + 1)[1:-1]
-    return np.unique(np.quantile(lengths, inner, method="nearest"))
 
 
 def correlation(columns: list[Array]) -> list[list[float | None]]:
@@ -329,9 +333,133 @@ def _pearson(a: Array, b: Array) -> float | None:
     return round(value, 12) if np.isfinite(value) else None
 
 
-VALUES = 30  # of a column that are shown
-POINTS = 200  # of a curve; more steps than this are put together
-_NONE = "(none)"
+# --- pass@k and maj@k -----------------------------------------------------------------------------
+
+_DRAWS = 1000  # at most so many of the ways to draw k of n are tried, always the same ones
+_FEWEST = 20  # or, if groups are many and large, as few as this: the mean over groups is as good
+_WORK = 2_000_000_000  # multiplications for one k at most, which decide how many draws there are
+_VOTERS = 256  # of a larger group, only the first 256 completions vote
+_AT_ONCE = 4_000_000  # numbers held in memory while votes are counted
+
+
+@dataclass(frozen=True, slots=True)
+class AtK:
+    """pass@k and maj@k for one k: means over the ways to draw k completions of a group."""
+
+    k: int
+    groups: int  # how many groups have k completions or more; the others are left out
+    passed: float
+    majority: float | None  # None if no completion has an answer
+
+
+def at_k(groups: Array, right: Array, answers: Array) -> list[AtK]:
+    """Return pass@k and maj@k for k = 1, 2, 4, … and the largest k that half of the groups have.
+
+    pass@k: whether at least one of k completions is right. maj@k: whether the most frequent answer
+    among k is right.
+
+    Each array has one entry per completion: the number of its group, whether it is right, and a
+    number for its answer, the same for equal answers.
+    """
+    ballots = _ballots(groups, right, answers)
+    tallies: Counter[tuple[int, int]] = Counter()
+    for of_size in ballots:
+        tallies.update((of_size.size, int(c)) for c in of_size.right.sum(axis=1))
+    votes = bool(np.any(answers != NO_ANSWER))
+    found = []
+    for k in _ks(tallies):
+        passed = {pair: pass_at_k(*pair, k) for pair in tallies if pair[0] >= k}
+        enough = sum(tallies[pair] for pair in passed)
+        mean = sum(value * tallies[pair] for pair, value in passed.items()) / enough
+        found.append(AtK(k, enough, mean, _mean_majority(ballots, k) if votes else None))
+    return found
+
+
+def pass_at_k(n: int, c: int, k: int) -> float:
+    """Return the chance that one of k completions is right, of n of which c are right."""
+    return 1.0 - comb(n - c, k) / comb(n, k)
+
+
+def majority_at_k(right: Array, answers: Array, k: int) -> Array:
+    """Return the chance that the most frequent answer is right, for each group (a row).
+
+    It is the mean over draws of k completions. Of answers that are equally frequent, each counts
+    the same; if there is no answer at all, the chance is 0.
+    """
+    groups, n = right.shape
+    drawn = _draws(n, k, min(_DRAWS, max(_FEWEST, _WORK // (max(groups, 1) * n**2))))
+    step = max(1, _AT_ONCE // (n * max(n, len(drawn))))
+    chances = [
+        _chances(right[at : at + step], answers[at : at + step], drawn)
+        for at in range(0, len(right), step)
+    ]
+    return np.concatenate([np.zeros(0), *chances])
+
+
+def _chances(right: Array, answers: Array, drawn: Array) -> Array:
+    same = (answers[:, :, None] == answers[:, None, :]) & (answers != NO_ANSWER)[:, None, :]
+    # For each draw and completion: how many in the draw give this completion's answer.
+    votes = np.where(drawn, drawn.astype(np.float32) @ same.astype(np.float32), 0.0)
+    # Answers that tie for the most have equally many completions, so each counts the same.
+    winners = (votes == votes.max(axis=2, keepdims=True)) & (votes > 0)
+    shares = (winners & right[:, None, :]).sum(axis=2) / np.maximum(winners.sum(axis=2), 1)
+    chances: Array = shares.mean(axis=1)
+    return chances
+
+
+@lru_cache(maxsize=64)
+def _draws(n: int, k: int, many: int) -> Array:
+    """Return ways to draw k of n, one per row, True for what is drawn: all of them, or `many`."""
+    if comb(n, k) <= _DRAWS:
+        drawn_at = np.array(list(combinations(range(n), k)))
+    else:
+        drawn_at = np.random.default_rng([n, k]).random((many, n)).argsort(axis=1)[:, :k]
+    drawn = np.zeros((len(drawn_at), n), np.bool_)
+    np.put_along_axis(drawn, drawn_at, True, axis=1)
+    return drawn
+
+
+@dataclass(frozen=True, slots=True)
+class _Ballots:
+    """The groups of one size: one row per group, one column per completion."""
+
+    size: int
+    right: Array
+    answers: Array
+
+
+def _ballots(groups: Array, right: Array, answers: Array) -> list[_Ballots]:
+    order = np.argsort(groups, kind="stable")
+    sizes = np.bincount(groups) if len(groups) else np.zeros(0, np.int64)
+    starts = np.cumsum(sizes) - sizes
+    found = []
+    for size in np.unique(sizes[sizes > 0]).tolist():
+        rows = order[starts[sizes == size][:, None] + np.arange(size)]
+        found.append(_Ballots(size, right[rows], answers[rows]))
+    return found
+
+
+def _ks(tallies: Counter[tuple[int, int]]) -> list[int]:
+    half = tallies.total() / 2
+    sizes = sorted({n for n, _ in tallies})
+    common = [n for n in sizes if sum(m for (size, _), m in tallies.items() if size >= n) >= half]
+    largest = max(common, default=0)
+    powers = [2**power for power in range(largest.bit_length())]
+    return sorted({*powers, largest} - {0}) if largest <= _VOTERS else powers
+
+
+def _mean_majority(ballots: list[_Ballots], k: int) -> float | None:
+    if k > _VOTERS:
+        return None
+    chances = [
+        majority_at_k(b.right[:, :_VOTERS], b.answers[:, :_VOTERS], k)
+        for b in ballots
+        if b.size >= k
+    ]
+    return float(np.concatenate(chances).mean())
+
+
+# --- parts of a run: by the values of a column, or by steps ---------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,16 +489,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """A run by the values of a column: the values with the most rows, and the others together.
-
-    others: how many values are in the last part together; 0 if each has a part of its own
-    binned: whether the values are numbers that were put together in ranges
-    """
+    """A run by the values of a column: the values with the most rows, and the others together."""
 
     column: str
     parts: list[Part]
-    others: int
-    binned: bool
+    others: int  # how many values are in the last part together; 0 if each has a part of its own
+    binned: bool  # whether the values are numbers that were put together in ranges
 
     def width(self, part: Part) -> float:
         """Return how long the bar of a part's mean total is, in percent of the longest."""
@@ -397,17 +521,17 @@ def breakdown_of(numbers: Numbers, column: str) -> Breakdown:
     split = numbers.splits[column]
     binned = _all_numbers(split.names) and len(split.names) > VALUES
     if binned:
-        split = _binned(split)
+        split = _bin_numbers(split)
     counts = np.bincount(split.codes, minlength=len(split.names))
     order = sorted(range(len(split.names)), key=lambda code: (-counts[code], code))
     kept = order[: VALUES - 1] if len(order) > VALUES else order
     kept.sort(key=lambda code: _sort_key(split.names[code]))
-    place = np.full(max(len(order), 1), len(kept), np.int64)
-    place[kept] = np.arange(len(kept))
+    parts_at = np.full(max(len(order), 1), len(kept), np.int64)
+    parts_at[kept] = np.arange(len(kept))
     names = [split.names[code] or _NONE for code in kept]
     others = len(order) - len(kept)
     names += [f"({others:,} others)"] if others else []
-    parts = parts_of(numbers, place[split.codes], names)
+    parts = parts_of(numbers, parts_at[split.codes], names)
     values = set() if binned else {split.names[code] for code in kept if split.names[code]}
     parts = [replace(part, exact=part.name in values) for part in parts]
     return Breakdown(column, parts, others, binned)
@@ -428,7 +552,7 @@ def _sort_key(name: str) -> tuple[bool, float, str]:
         return name == "", math.inf, name.lower()
 
 
-def _binned(split: Split, most: int = 10) -> Split:
+def _bin_numbers(split: Split, most: int = 10) -> Split:
     """Numbers with many values, in bins with about equally many rows."""
     sizes = np.array([float(name) if name else np.nan for name in split.names])
     values = sizes[split.codes]
@@ -460,7 +584,7 @@ def curves_of(numbers: Numbers) -> Curves | None:
 def parts_of(
     numbers: Numbers, codes: Array, names: list[str], where: Array | None = None
 ) -> list[Part]:
-    """The figures of each part; `codes` says which part a row is in, of the rows `where` holds."""
+    """Return the figures of each part; `codes`: the part of each row, of the rows in `where`."""
     many = len(names)
 
     def of(values: Array) -> Array:
@@ -488,10 +612,10 @@ def parts_of(
     return [
         Part(
             name=name,
-            means={component: float(found[place]) for component, found in means.items()},
-            **{figure: values[place] for figure, values in lists.items()},
+            means={component: float(found[index]) for component, found in means.items()},
+            **{figure: values[index] for figure, values in lists.items()},
         )
-        for place, name in enumerate(names)
+        for index, name in enumerate(names)
     ]
 
 
@@ -527,29 +651,26 @@ def _quartiles(codes: Array, values: Array, many: int) -> tuple[Array, Array]:
 def _groups_in_parts(
     codes: Array, groups: Array, totals: Array, many_groups: int
 ) -> tuple[Array, Array]:
-    """For each group in each part where it has rows: the part, and whether its totals are equal."""
-    pairs, place = np.unique(codes * max(many_groups, 1) + groups, return_inverse=True)
-    low, high = np.full(len(pairs), np.nan), np.full(len(pairs), np.nan)
-    np.fmin.at(low, place, totals)
-    np.fmax.at(high, place, totals)
+    """Return the part of each group in each part, and whether its totals there are equal."""
+    pairs, pair_of = np.unique(codes * max(many_groups, 1) + groups, return_inverse=True)
+    low, high = _extremes(pair_of, totals, len(pairs))
     return pairs // max(many_groups, 1), ~(high - low > SAME)
 
 
 def share_of(part: float, whole: float) -> float | None:
-    """Return what share of the whole a part is; None where the whole is 0."""
+    """Return what share of the whole a part is; None if the whole is 0."""
     return part / whole if whole else None
 
 
-LISTED = 10  # rows of each kind of disagreement that the page lists, at most
-SHOWN = 1000  # rows of each kind that the page's table holds, at most
+# --- agreement with labels ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """The rows with a label that the reward decided, by what both say.
 
-    wrongly_paid, wrongly_refused: the places of the rows that disagree: right by the reward and
-        wrong by the label, and the other way round
+    wrongly_paid, wrongly_refused: the rows that disagree: right by the reward and wrong by the
+        label, and the other way round
     undecided: how many rows with a label the reward did not decide
     """
 
@@ -571,28 +692,22 @@ class Agreement:
         return self.both_right + self.both_wrong
 
     @property
-    def precision(self) -> float:
+    def precision(self) -> float | None:
         """Of the rows that the reward calls right, the share that the label calls right."""
-        return _share(self.both_right, self.both_right + len(self.wrongly_paid))
+        return share_of(self.both_right, self.both_right + len(self.wrongly_paid))
 
     @property
-    def recall(self) -> float:
+    def recall(self) -> float | None:
         """Of the rows that the label calls right, the share that the reward calls right."""
-        return _share(self.both_right, self.both_right + len(self.wrongly_refused))
+        return share_of(self.both_right, self.both_right + len(self.wrongly_refused))
 
     @property
-    def kappa(self) -> float:
+    def kappa(self) -> float | None:
         """Cohen's kappa: 1 for full agreement, 0 for as much as chance would give."""
-        paid, called = (
-            self.both_right + len(wrong) for wrong in (self.wrongly_paid, self.wrongly_refused)
-        )
-        rows = self.rows
-        chance = _share(paid * called + (rows - paid) * (rows - called), rows * rows)
-        return _share(_share(self.agreeing, rows) - chance, 1 - chance)
-
-
-def _share(part: float, whole: float) -> float:
-    return part / whole if whole else float("nan")
+        rows, paid = self.rows, self.both_right + len(self.wrongly_paid)
+        called = self.both_right + len(self.wrongly_refused)
+        chance = (paid * called + (rows - paid) * (rows - called)) / rows**2
+        return share_of(self.agreeing / rows - chance, 1 - chance)
 
 
 def agreement_of(numbers: Numbers, label: str | None) -> Agreement | None:
@@ -631,21 +746,16 @@ class ReportedRun:
 def run_of(
     directory: Path,
     options: ReportOptions,
-    progress: Progress,
+    progress: ProgressLine,
     name: str = "",
     prompts: bool = False,
 ) -> ReportedRun:
-    """The run in a folder; prompts: whether its prompts are matched with those of another run."""
+    """Return the run in a folder; prompts: whether to match its prompts with another run's."""
     folder = open_folder(directory, options)
     correct = right_component(folder, options.correct)
-    numbers = numbers_of(
-        folder,
-        correct,
-        prompts=prompts,
-        strict_labels=options.label is not None,
-        progress=progress,
-    )
-    progress.tell("summing up")
+    strict = options.label is not None
+    numbers = numbers_of(folder, correct, prompts=prompts, strict_labels=strict, progress=progress)
+    progress("summing up")
     return ReportedRun(
         name=name or directory.resolve().name,
         folder=folder,

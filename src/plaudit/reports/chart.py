@@ -86,25 +86,33 @@ def line_chart(
     """
     for line in lines:
         _check(line)
-    scale = _share_scale(lines) if percent else {"zero": False, "nice": True}
+    scale: Spec = {"zero": False, "nice": True}
+    if percent:
+        known = (y for line in lines for y in line.y if y is not None and isfinite(y))
+        highest = max(known, default=1.0)
+        scale = {"domain": [0, 1 if highest > 0.4 else max(0.02, round(1.25 * highest, 3))]}
     axis = {"format": "~%" if percent else ",.4~r", "tickCount": 5}
     across: Spec = {"field": "x", "type": "quantitative", "title": x or None}
     across |= {"scale": {"zero": False, "nice": False, "padding": 8}}
     across |= {"axis": {"format": "~s", "tickMinStep": 1, "tickCount": 6}}
     up: Spec = {"field": "y", "type": "quantitative", "title": y or None, "scale": scale}
     banded = any(line.low is not None for line in lines)
+    edges = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
+    band_layer = {"mark": {"type": "area", "opacity": 0.18}, "encoding": edges}
+    many = max((len(line.x) for line in lines), default=0)
+    # Many points are not drawn, but they still show their values.
+    dots = {"size": 45 if many <= _DOTS / 2 else 20, "opacity": 1 if many <= _DOTS else 0}
     spec: Spec = {
         "data": {"values": [point for line in lines for point in _points(line)]},
         "encoding": {"x": across, "color": _colour(lines)},
         "layer": [
-            *([_band()] if banded else []),
+            *([band_layer] if banded else []),
             {
                 "mark": {"type": "line", "strokeWidth": 2.5, "strokeJoin": "round"},
                 "encoding": {"y": {**up, "axis": axis}, **_dashes(lines)},
             },
             {
-                # Many points are not drawn, but they still show their values.
-                "mark": {"type": "point", "filled": True, **_dots(lines)},
+                "mark": {"type": "point", "filled": True, **dots},
                 "encoding": {"y": up, "tooltip": _tooltip(lines, x, y, percent, band, banded)},
             },
         ],
@@ -126,12 +134,6 @@ def _check(line: Line) -> None:
             )
     if (line.low is None) != (line.high is None):
         raise ValueError(f"line {line.name!r}: low and high go together")
-
-
-def _share_scale(lines: Sequence[Line]) -> Spec:
-    known = (y for line in lines for y in line.y if y is not None and isfinite(y))
-    highest = max(known, default=1.0)
-    return {"domain": [0, 1 if highest > 0.4 else max(0.02, round(1.25 * highest, 3))]}
 
 
 def _points(line: Line) -> list[Spec]:
@@ -163,11 +165,6 @@ def _colour(lines: Sequence[Line]) -> Spec:
     }
 
 
-def _band() -> Spec:
-    edges: Spec = {"y": {"field": "low", "type": "quantitative"}, "y2": {"field": "high"}}
-    return {"mark": {"type": "area", "opacity": 0.18}, "encoding": edges}
-
-
 def _dashes(lines: Sequence[Line]) -> Spec:
     if not any(line.dashed for line in lines):
         return {}
@@ -178,11 +175,6 @@ def _dashes(lines: Sequence[Line]) -> Spec:
     # Its legend is that of the colours: Vega-Lite makes one of the two.
     found: Spec = {"field": "line", "type": "nominal", "title": None, "sort": None}
     return {"strokeDash": {**found, "scale": scale}}
-
-
-def _dots(lines: Sequence[Line]) -> Spec:
-    many = max((len(line.x) for line in lines), default=0)
-    return {"size": 45 if many <= _DOTS / 2 else 20, "opacity": 1 if many <= _DOTS else 0}
 
 
 def _tooltip(

@@ -77,6 +77,10 @@ class GoldAnswer:
     labels: tuple[str, ...] = ()
     data: Any = field(default=None, compare=False)
 
+    def text(self, number: int) -> str:
+        """Return one of the texts; the last if there are fewer."""
+        return self.texts[min(number, len(self.texts) - 1)]
+
 
 def read_gold(value: Any, has_choices: bool = False) -> GoldAnswer | None:
     """Return the answers that say a gold; None if there is none, or none that an answer could be.
@@ -107,7 +111,7 @@ def _text_gold(text: str, has_choices: bool) -> GoldAnswer:
     while tagged := _TAGGED.fullmatch(bare):
         bare = bare_answer(tagged[2])
     texts = (bare, text) if bare != text else (bare,)
-    if bare[:1] in ("[", "{") and (boxes := _boxes_gold(_parsed(bare), texts)):
+    if bare[:1] in ("[", "{") and (boxes := _boxes_gold(_parse_json(bare), texts)):
         return boxes
     is_letter = re.fullmatch(r"\(?[A-Z]\)?", bare) is not None
     if is_letter and (has_choices or bare.strip("()") <= "J"):
@@ -123,13 +127,10 @@ def _text_gold(text: str, has_choices: bool) -> GoldAnswer:
 def calls_in(gold: Any) -> list[dict[str, Any]]:
     """Return the calls of a gold, with the first accepted value of each argument; else none.
 
-    >>> calls_in([{"f": {"a": [1, 2], "b": [""]}}])
-    [{'name': 'f', 'arguments': {'a': 1}}]
-    >>> calls_in([{"function": {"name": "f", "arguments": "{}"}}]), calls_in(["f"])
-    ([{'name': 'f', 'arguments': {}}], [])
+    [{"f": {"a": [1, 2], "b": [""]}}] is [{"name": "f", "arguments": {"a": 1}}], as BFCL has it.
     """
     if isinstance(gold, str):
-        gold = _parsed(gold) if gold.lstrip()[:1] == "[" else None
+        gold = _parse_json(gold) if gold.lstrip()[:1] == "[" else None
     calls = [_call_in(one) for one in gold] if isinstance(gold, list | tuple) else []
     return [] if None in calls else [call for call in calls if call is not None]
 
@@ -140,7 +141,7 @@ def _call_in(entry: Any) -> dict[str, Any] | None:
     call = entry["function"] if isinstance(entry.get("function"), Mapping) else entry
     if isinstance(call.get("name"), str):
         arguments = call.get("arguments", call.get("parameters"))
-        arguments = _parsed(arguments) if isinstance(arguments, str) else arguments
+        arguments = _parse_json(arguments) if isinstance(arguments, str) else arguments
         known = isinstance(arguments, Mapping)
         return {"name": call["name"], "arguments": dict(arguments)} if known else None
     name, values = next(iter(call.items()), ("", None))
@@ -163,14 +164,12 @@ def _first(value: Any) -> Any:
 
 def _calls_gold(calls: list[dict[str, Any]]) -> GoldAnswer:
     tagged = "\n".join(f"<tool_call>\n{json.dumps(call)}\n</tool_call>" for call in calls)
-    python = ", ".join(map(_python_call, calls))
-    texts = (json.dumps(calls), tagged, f"[{python}]")
+    python = [
+        f"{call['name']}({', '.join(f'{k}={v!r}' for k, v in call['arguments'].items())})"
+        for call in calls
+    ]
+    texts = (json.dumps(calls), tagged, f"[{', '.join(python)}]")
     return GoldAnswer(GoldKind.CALLS, texts, data=calls)
-
-
-def _python_call(call: dict[str, Any]) -> str:
-    values = (f"{key}={value!r}" for key, value in call["arguments"].items())
-    return f"{call['name']}({', '.join(values)})"
 
 
 def _object_gold(value: Mapping[str, Any]) -> GoldAnswer | None:
@@ -228,7 +227,7 @@ def _labels(values: list[Any]) -> tuple[str, ...]:
     return tuple(named) if len(named) == len(values) else ()
 
 
-def _parsed(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -236,13 +235,7 @@ def _parsed(text: str) -> Any:
 
 
 def boxes_in(gold: Any) -> list[Corners]:
-    """Return the boxes of a gold that is nothing but boxes: corners, or a list of labelled ones.
-
-    >>> boxes_in("<answer>[1, 2, 3, 4]</answer>"), boxes_in([{"bbox_2d": [1, 2, 3, 4]}])
-    ([(1, 2, 3, 4)], [(1, 2, 3, 4)])
-    >>> boxes_in("4"), boxes_in([1, 2])
-    ([], [])
-    """
+    """Return the boxes of a gold that is nothing but boxes: corners, or a list of labelled ones."""
     if isinstance(gold, str):
         gold = extract.json_items(bare_answer(gold)) if "[" in gold else None
     alone = _corners(gold)
@@ -267,11 +260,6 @@ def alternatives(gold: Any, separator: str | None = None) -> list[str]:
     r"""Return the answers each of which is right by a gold, without marks around them.
 
     separator: the text between the alternatives of a gold that is one text
-
-    >>> alternatives("<answer>$4$</answer>"), alternatives(["UK", "Britain"])
-    (['4'], ['UK', 'Britain'])
-    >>> alternatives(r"So it is \boxed{4}."), alternatives([10, 10, 20, 20])
-    (['4'], ['[10, 10, 20, 20]'])
     """
     if isinstance(gold, list | tuple):
         if boxes_in(gold):
@@ -298,11 +286,7 @@ def text_of_gold(gold: Any) -> str:
 
 
 def bare_answer(text: str) -> str:
-    r"""Return a gold without the tag, the box, the fence or the dollars around it.
-
-    >>> bare_answer("<answer> 5 </answer>"), bare_answer("$x^2$"), bare_answer(r"\boxed{4}")
-    ('5', 'x^2', '4')
-    """
+    """Return a gold without the tag, the box, the fence or the dollars around it."""
     tagged = extract.first_tag(text, "answer")
     bare = (text if tagged is None else tagged).strip()
     if "####" in bare or "\\boxed" in bare:  # GSM8K and MATH keep the whole solution as its gold
@@ -321,11 +305,7 @@ def bare_answer(text: str) -> str:
 
 @dataclass(frozen=True)
 class NumberText:
-    r"""A number as it is written: sign, digits, and what follows them.
-
-    >>> number_text("-2.5e3 km").digits, number_text(r"-\frac{2}{3}").denominator
-    ('2.5', '3')
-    """
+    """A number as it is written: sign, digits, and what follows them."""
 
     sign: str
     digits: str
@@ -411,12 +391,9 @@ class AnswerFormat:
     r"""How an answer is written down.
 
     template: the text, with {answer} and, if there is reasoning, {reasoning} in it
-    heads: what stands before the answer in rows whose own completion showed it, by row
-    closing: what stands after the answer in these rows
-    text: which of a gold's texts stands at {answer}
-
-    >>> AnswerFormat("<think>{reasoning}</think><answer>{answer}</answer>").write("4", "2 + 2")
-    '<think>2 + 2</think><answer>4</answer>'
+    heads: the text before the answer, for rows whose own completion shows it
+    closing: the text after the answer in these rows
+    text: which of a gold's texts is the answer
     """
 
     template: str
@@ -484,12 +461,7 @@ def usual_formats(tags: Sequence[str] = ()) -> list[AnswerFormat]:
 def learn_format(
     completions: Mapping[int, str], golds: Mapping[int, Sequence[str]]
 ) -> AnswerFormat | None:
-    r"""Return the format of completions that hold their row's gold; None if fewer than two do.
-
-    >>> completions = {0: "2 + 2\n#### 4", 1: "3 * 3\n#### 9", 2: "7 - 2\n#### 6"}
-    >>> learn_format(completions, {0: ["4"], 1: ["9"], 2: ["5"]}).write("5", row=2)
-    '7 - 2\n#### 5'
-    """
+    """Return the format of completions that hold their row's gold; None if fewer than two do."""
     split: dict[int, tuple[str, str, int]] = {}
     for row, completion in completions.items():
         for number, gold in enumerate(golds.get(row, ())):
@@ -507,7 +479,8 @@ def learn_format(
         if (head[-6:], tail[:6], number) == seam
     }
     heads = {row: head for row, (head, _) in alike.items()}
-    before, first = _common_end([*heads.values()]), _common_start([*heads.values()])
+    first = _common_start([*heads.values()])
+    before = _common_start([head[::-1] for head in heads.values()])[::-1]
     after = Counter(tail for _, tail in alike.values()).most_common(1)[0][0]
     for row, completion in completions.items():
         at = completion.rfind(before) if len(before.strip()) > 1 else -1
@@ -526,10 +499,6 @@ def _common_start(texts: list[str]) -> str:
     first, last = min(texts), max(texts)
     same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
     return first if same is None else first[:same]
-
-
-def _common_end(texts: list[str]) -> str:
-    return _common_start([text[::-1] for text in texts])[::-1]
 
 
 def try_formats(

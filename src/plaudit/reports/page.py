@@ -65,7 +65,7 @@ def html_page(
     heading: its title, as text
     body: what it shows: HTML that `render_html` gave; a plain string is shown as text
     kind: the line above the heading, such as "plaudit audit"
-    about: what stands under the heading: text, or HTML that `render_html` gave
+    about: the text under the heading, or HTML that `render_html` gave
     sections: for the navigation: the id of a section of the body -> its name
     charts: those for which the body has a `figure`; `plaudit.drawCharts()` in a script draws them
     data: id -> what a script may read: anything that JSON can hold by `plaudit.json(id)`, or
@@ -74,7 +74,7 @@ def html_page(
         functions of the latter are in the object `plaudit`, see `shared.js`
     vega: what `vega_script` gave; needed only by a page that fetches its charts. Default: made,
         which takes some seconds, if there are charts
-    fetches: whether its scripts may ask the server that it comes from; else they may ask nobody
+    fetches: whether its scripts may ask the server that it comes from; else they request nothing
     after: HTML behind the main part, such as dialogs
 
     >>> from plaudit.reports import html_page, render_html
@@ -89,29 +89,35 @@ def html_page(
         for name, value in (data or {}).items()
     }
     if vega is not None:
-        held["specs"] = _Json(_json([_spec(chart) for chart in charts]))
+        specs = [{"name": c.name, "filter": c.filter, "spec": c.spec} for c in charts]
+        held["specs"] = _Json(_json(specs))
         held["themes"] = _Json(_json({"light": theme(dark=False), "dark": theme(dark=True)}))
-    code = [_script(text) for text in (vega or "", package_file("shared.js"), *scripts) if text]
+    code = [
+        _without_end(text, "script").replace("<!--", r"<\!--")
+        for text in (vega or "", package_file("shared.js"), *scripts)
+        if text
+    ]
+    digests = [hashlib.sha256(script.encode("utf-8")).digest() for script in code]
     page = _environment().from_string(package_file("skeleton.html.jinja"))
     return page.render(
         heading=heading,
         body=body,
         kind=kind,
-        about=about if isinstance(about, Markup) or not about else _paragraph(about),
+        about=about
+        if isinstance(about, Markup) or not about
+        else Markup('<p class="quiet">{}</p>').format(about),
         sections=sections or {},
         after=after,
         data={
             name: {"kind": found.kind, "text": Markup(found.text)} for name, found in held.items()
         },
-        styles=[Markup(_style(text)) for text in (package_file("page.css"), *styles)],
+        styles=[
+            Markup(_without_end(text, "style")) for text in (package_file("page.css"), *styles)
+        ],
         scripts=[Markup(script) for script in code],
-        hashes=" ".join(f"'sha256-{_sha256(script)}'" for script in code),
+        hashes=" ".join(f"'sha256-{base64.b64encode(one).decode('ascii')}'" for one in digests),
         fetches=fetches,
     )
-
-
-def _paragraph(text: str) -> Markup:
-    return Markup('<p class="quiet">{}</p>').format(text)
 
 
 def render_html(template: str, /, **values: Any) -> Markup:
@@ -164,17 +170,15 @@ def bundling() -> Iterator[Callable[[], str]]:
 
     def script() -> str:
         made, _ = child.communicate()
-        return made.decode("utf-8") if made and child.returncode == 0 else _made_here()
+        if made and child.returncode == 0:
+            return made.decode("utf-8")
+        return vl_convert.javascript_bundle(_SNIPPET)
 
     with child:
         try:
             yield script
         finally:
             child.kill()
-
-
-def _made_here() -> str:
-    return vl_convert.javascript_bundle(_SNIPPET)
 
 
 def package_file(name: str) -> str:
@@ -188,22 +192,9 @@ def _json(data: Any) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _spec(chart: Chart) -> dict[str, Any]:
-    return {"name": chart.name, "filter": chart.filter, "spec": chart.spec}
-
-
-def _script(code: str) -> str:
-    """Return code for a script element; in a string, JavaScript reads \\/ as /."""
-    return re.sub("</(?=script)", r"<\\/", code, flags=re.IGNORECASE).replace("<!--", r"<\!--")
-
-
-def _style(text: str) -> str:
-    """Return rules for a style element: in a string of CSS, \\/ is / too."""
-    return re.sub("</(?=style)", r"<\\/", text, flags=re.IGNORECASE)
-
-
-def _sha256(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+def _without_end(text: str, tag: str) -> str:
+    """Return the text of an element, which nothing in it can end: in a string, \\/ is read as /."""
+    return re.sub(f"</(?={tag})", r"<\\/", text, flags=re.IGNORECASE)
 
 
 def _environment() -> Environment:

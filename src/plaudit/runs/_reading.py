@@ -1,12 +1,12 @@
 """Read a recorded run: the statistics of its parts, and later those of new parts.
 
-The statistics are in a few files of lines, beside the parts; a line counts if its part is there.
+The statistics are in a few files of lines, next to the parts; a line counts if its part is there.
 Parts without lines (a folder was copied without `.record`, or `plaudit score` wrote it) are read.
 """
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,6 @@ from plaudit.runs.sessions import RECORD, is_live, prompt_key
 
 BELOW = "record"  # where `plaudit train` records, below the folder of its results
 _NEEDED = ("group_id", "step", "total", "status", "explanation", "completion", "tokens", "seconds")
-
-
-def _number(step: Step) -> int:
-    return step.step
 
 
 def recover(folder: Path) -> None:
@@ -54,7 +50,6 @@ class RecordedRun:
             raise ValueError(f"there is no folder {folder}")
         self.folder = folder
         self.components: tuple[str, ...] = ()
-        self.rows = 0
         self._renamed: Mapping[str, str] = {}
         self.unreadable: dict[str, str] = {}
         self._lines: dict[str, list[Line]] = {}  # of every part that is there
@@ -63,11 +58,9 @@ class RecordedRun:
         self.steps: list[Step] = []
         self.alarms: list[Alarm] = []
         self._alarm_log = AlarmLog()
-        self._by_step: dict[int, set[str]] = {}
-        self._by_prompt: dict[str, set[str]] = {}
 
     def refresh(self) -> set[int]:
-        """Read what is new; the steps of which something has changed."""
+        """Read what is new; return the steps of which something has changed."""
         if not (self.folder / "_run.json").exists() and (self.folder / BELOW).is_dir():
             self.folder = self.folder / BELOW
         self._read_manifest()
@@ -78,17 +71,32 @@ class RecordedRun:
             known[:] = [one for one in known if one["step"] != line["step"]] + [line]
         changed = set()
         for part in [part for part in self._lines if part not in there]:
-            changed |= self._remove(part)
+            changed |= {line["step"] for line in self._lines.pop(part)}
+            self.unreadable.pop(part, None)
         for part in sorted(there - self._lines.keys()):
-            lines = self._early.pop(part, None) or self._lines_of(part)
-            changed |= self._add(part, lines)
+            self._lines[part] = self._early.pop(part, []) or self._lines_of(part)
+            changed |= {line["step"] for line in self._lines[part]}
         if changed:
-            first = bisect_left(self.steps, min(changed), key=_number)
-            steps = {step.step: step for step in self.steps}
-            steps |= {step: step_of(step, self._lines_at(step)) for step in changed}
-            self.steps = sorted((step for step in steps.values() if step.rows), key=_number)
-            self.alarms = self._alarm_log.update(self.steps, first)
+            self._update(changed)
         return changed
+
+    def _update(self, changed: set[int]) -> None:
+        """Put the lines of the steps that have changed together, and look for alarms."""
+        first = bisect_left(self.steps, min(changed), key=lambda step: step.step)
+        by_step: dict[int, list[Line]] = {step: [] for step in changed}
+        for part in sorted(self._lines):
+            for line in self._lines[part]:
+                if line["step"] in changed:
+                    by_step[line["step"]].append(line)
+        steps = {step.step: step for step in self.steps}
+        steps |= {step: step_of(step, lines) for step, lines in by_step.items()}
+        self.steps = [steps[number] for number in sorted(steps) if steps[number].rows]
+        self.alarms = self._alarm_log.update(self.steps, first)
+
+    @property
+    def rows(self) -> int:
+        """How many rows are recorded."""
+        return sum(line["rows"] for lines in self._lines.values() for line in lines)
 
     def _read_manifest(self) -> None:
         try:
@@ -108,12 +116,9 @@ class RecordedRun:
             whole = text.rfind(b"\n") + 1  # what follows is being written
             self._read[file] = self._read.get(file, 0) + whole
             for line in text[:whole].splitlines():
-                try:
-                    found = json.loads(line)
-                except ValueError:
-                    continue  # its process was killed while it wrote it: the part is read instead
-                if "least" in found["length"]:  # else an earlier version wrote it: likewise
-                    yield found
+                # If a process was killed while it wrote a line, the part is read instead.
+                with suppress(ValueError):
+                    yield json.loads(line)
 
     def _lines_of(self, part: str) -> list[Line]:
         path = self.folder / f"{part}.parquet"
@@ -129,25 +134,6 @@ class RecordedRun:
             self.unreadable[part] = " ".join(str(error).split())
             return []
 
-    def _add(self, part: str, lines: Sequence[Line]) -> set[int]:
-        self._lines[part] = list(lines)
-        self.rows += sum(line["rows"] for line in lines)
-        for line in lines:
-            self._by_step.setdefault(line["step"], set()).add(part)
-            for group, *_ in line["groups"]:
-                self._by_prompt.setdefault(prompt_key(group, None), set()).add(part)
-        return {line["step"] for line in lines}
-
-    def _remove(self, part: str) -> set[int]:
-        lines = self._lines.pop(part)
-        self.unreadable.pop(part, None)
-        self.rows -= sum(line["rows"] for line in lines)
-        for line in lines:
-            self._by_step[line["step"]].discard(part)
-            for group, *_ in line["groups"]:
-                self._by_prompt[prompt_key(group, None)].discard(part)
-        return {line["step"] for line in lines}
-
     def is_live(self) -> bool:
         """Return whether a process is recording into the folder.
 
@@ -155,21 +141,19 @@ class RecordedRun:
         """
         return any(map(is_live, (self.folder / RECORD / "sessions").glob("*.json")))
 
-    def _lines_at(self, step: int) -> list[Line]:
-        """Return the statistics of a step, one or more for each process."""
-        parts = sorted(self._by_step.get(step, ()))
-        return [line for part in parts for line in self._lines[part] if line["step"] == step]
-
     def step_rows(self, step: int) -> list[dict[str, Any]]:
         """Return all rows of a step."""
-        return self._rows(self._by_step.get(step, ()), "step", step)
+        parts = [p for p, lines in self._lines.items() if any(one["step"] == step for one in lines)]
+        return self._rows(parts, "step", step)
 
     def prompt_rows(self, prompt: str, most: int) -> list[dict[str, Any]]:
         """Return the rows of a prompt through all steps, by its key; the last `most` of them."""
         found: list[dict[str, Any]] = []
-        for part in sorted(self._by_prompt.get(prompt, ()), reverse=True):
-            rows = self._rows([part], None, None)
-            found += [r for r in rows if prompt_key(r["group_id"], r.get("step")) == prompt]
+        for part in sorted(self._lines, reverse=True) if prompt else ():
+            groups = (group for line in self._lines[part] for group, *_ in line["groups"])
+            if any(name.startswith(prompt) for name in groups):
+                rows = self._rows([part], None, None)
+                found += [r for r in rows if prompt_key(r["group_id"], r.get("step")) == prompt]
             if len(found) >= most:
                 break
         return sorted(found, key=lambda row: row["row_id"])[-most:]

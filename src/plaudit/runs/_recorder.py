@@ -17,9 +17,22 @@ from typing import Any
 import pyarrow as pa
 
 from plaudit.recipes import RowScore
-from plaudit.runs._rows import FIXED, Given, batch_of, kept_columns, steps_of
+from plaudit.runs._recorded_batch import (
+    FIXED,
+    RecordedBatch,
+    arrow_batch,
+    kept_columns,
+    steps_of,
+)
 from plaudit.runs._writer import COMPLETE, OPEN, WriterProcess
-from plaudit.runs.sessions import RecordedPart, Session, last_step, locked, open_session, supersede
+from plaudit.runs.sessions import (
+    RecordedPart,
+    RecordSession,
+    last_step,
+    locked,
+    open_session,
+    supersede,
+)
 
 LOGGER = logging.getLogger("plaudit")
 LARGE = 32  # rows: a batch of as many becomes a part of its own; smaller ones share a part
@@ -34,7 +47,7 @@ class Recorder:
 
     folder: where to record
     components: the names of the rewards, which are columns of the record
-    recipe: the recipe as TOML, or "" where there is none; `_run.json` keeps it
+    recipe: the recipe as TOML, or "" if there is none; `_run.json` keeps it
     """
 
     def __init__(self, folder: Path, components: Sequence[str], recipe: str) -> None:
@@ -49,14 +62,14 @@ class Recorder:
         atexit.register(self.close)
 
     def _reset(self) -> None:
-        self._session: Session | None = None
+        self._session: RecordSession | None = None
         self._kept: dict[str, str] = {}
         self._writer: WriterProcess | None = None
         self._open: dict[int, _OpenPart] = {}
         self._rows: Counter[int] = Counter()
         self._number = 0
         self._last: int | None = None  # the last step that the trainer counted
-        self._restarts = 0  # how often the run was begun anew, as far as `add` was told
+        self._restarts = 0  # how often the run was begun anew, as far as `add` knows
         self._first: int | None = None  # the first step that was said, by the trainer or a column
         self._counted: _CountedSteps | None = None
         self.has_stopped = False
@@ -120,24 +133,24 @@ class Recorder:
             if self.has_stopped or not len(scores):
                 return
             try:
-                self._add(Given(completions, columns, scores, seconds), restarts)
+                self._add(RecordedBatch(completions, columns, scores, seconds), restarts)
             except Exception as error:  # whatever it is, the step must not fail for it
                 self.stop(error)
 
-    def _add(self, given: Given, restarts: int | None) -> None:
-        steps, is_trainers = steps_of(given)
+    def _add(self, batch: RecordedBatch, restarts: int | None) -> None:
+        steps, is_trainers = steps_of(batch)
         if steps is None:
-            steps = self._count(len(given))
+            steps = self._count(len(batch))
         else:
             first = steps if isinstance(steps, int) else min(steps)
-            self._begin_anew_where_needed(first, is_trainers, restarts)
+            self._restart_if_needed(first, is_trainers, restarts)
         if isinstance(steps, int):
-            self._add_step(given, steps)
+            self._add_step(batch, steps)
             return
         for step in sorted(set(steps)):
-            self._add_step(given.at([at for at, s in enumerate(steps) if s == step]), step)
+            self._add_step(batch.at([at for at, s in enumerate(steps) if s == step]), step)
 
-    def _begin_anew_where_needed(self, step: int, is_trainers: bool, restarts: int | None) -> None:
+    def _restart_if_needed(self, step: int, is_trainers: bool, restarts: int | None) -> None:
         """Put aside what was recorded from this step on, if the run is resumed there."""
         if restarts is None:
             goes_back = is_trainers and self._last is not None and step < self._last
@@ -161,30 +174,30 @@ class Recorder:
             self._counted = _CountedSteps(1 + last_step(self._current()))
         return self._counted.step_of(rows)
 
-    def _current(self) -> Session:
+    def _current(self) -> RecordSession:
         return self._session or self._start()
 
-    def _start(self, after: Session | None = None) -> Session:
+    def _start(self, after: RecordSession | None = None) -> RecordSession:
         if after is not None:
             self._finish_session()
             self._reset()
         self._session = open_session(self.folder, after)
         return self._session
 
-    def _add_step(self, given: Given, step: int) -> None:
+    def _add_step(self, batch: RecordedBatch, step: int) -> None:
         session = self._current()
         if not self._writer:
-            self._kept = self._begun(given)
+            self._kept = self._begin(batch)
             self._writer = WriterProcess(session)
         if step not in self._rows and len(self._rows) > 1000:
             del self._rows[min(self._rows)]
         first = self._rows[step]
-        self._rows[step] += len(given)
+        self._rows[step] += len(batch)
         where = session.process, first, self.folder
-        batch = batch_of(given, self.components, self._kept, step, *where)
-        part = self._open.pop(step, None) or self._opened(session, step)
-        part.add(batch)
-        if len(given) >= LARGE:
+        rows = arrow_batch(batch, self.components, self._kept, step, *where)
+        part = self._open.pop(step, None) or self._open_part(session, step)
+        part.add(rows)
+        if len(batch) >= LARGE:
             part.complete()
         else:
             self._open[step] = part
@@ -196,7 +209,7 @@ class Recorder:
         for alarm in self._writer.alarms() if self._writer else ():
             LOGGER.warning("plaudit: %s (plaudit watch %s shows the rows)", alarm, self.folder)
 
-    def _opened(self, session: Session, step: int) -> "_OpenPart":
+    def _open_part(self, session: RecordSession, step: int) -> "_OpenPart":
         self._number += 1
         name = RecordedPart(step, session.process, session.number, self._number)
         return _OpenPart(session.spool / f"{name}{OPEN}")
@@ -208,12 +221,12 @@ class Recorder:
             if is_past or part.rows >= FULL or now - part.since > OLDEST:
                 self._open.pop(step).complete()
 
-    def _begun(self, given: Given) -> dict[str, str]:
-        """The columns that are kept, as `_run.json` says; the first process writes that file."""
+    def _begin(self, batch: RecordedBatch) -> dict[str, str]:
+        """Return the columns to keep, as `_run.json` says; the first process writes that file."""
         with locked(self.folder):
             manifest = self._manifest()
             if manifest is None:
-                kept = kept_columns(given, self.components)
+                kept = kept_columns(batch, self.components)
                 manifest = {
                     # `import plaudit` here would be an import of the layers above.
                     "plaudit": sys.modules["plaudit"].__version__,
@@ -294,7 +307,7 @@ def _warn(text: str) -> None:
 class _CountedSteps:
     """Counts steps for a trainer that passes none.
 
-    Each batch is a step. Where batches have one row, or PLAUDIT_RECORD_ROWS says how many rows make
+    Each batch is a step. If batches have one row, or PLAUDIT_RECORD_ROWS says how many rows make
     a step, as many rows are one.
     """
 

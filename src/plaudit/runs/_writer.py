@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from plaudit.processes import start_python
 from plaudit.recipes.scored_columns import parquet_of
-from plaudit.runs.sessions import RECORD, Session, is_live, locked, sessions_of, spool_of
+from plaudit.runs.sessions import RECORD, RecordSession, is_live, locked, sessions_of, spool_of
 
 TOP = 3  # answers that are named, and golds
 LONGEST = 120  # characters of an answer
@@ -50,7 +50,7 @@ def _of_step(step: int, table: pa.Table, components: Sequence[str]) -> Line:
     names = table.column_names
     tokens = _floats(table["tokens"]) if "tokens" in names else np.full(len(table), np.nan)
     by_tokens = bool(np.isfinite(tokens).any())
-    said = _answers(table) if "explanation" in names else {"right": {}, "answers": {}}
+    answers = _answers(table) if "explanation" in names else {"right": {}, "answers": {}}
     seconds = _floats(table["seconds"]) if "seconds" in names else np.zeros(0)
     return {
         "rows": len(table),
@@ -60,12 +60,12 @@ def _of_step(step: int, table: pa.Table, components: Sequence[str]) -> Line:
         "unit": "tokens" if by_tokens else "characters",
         "statuses": _counts(table["status"]),
         "groups": _groups(step, table),
-        **said,
+        **answers,
     }
 
 
 def distribution(values: NDArray[Any]) -> Line:
-    """How many values there are, their sum and that of their squares, the least and the most."""
+    """Return how many values there are, their sum and that of their squares, least and most."""
     values = values[np.isfinite(values)]
     found = {"sum": values.sum(), "squares": (values**2).sum()}
     if len(values):
@@ -96,7 +96,7 @@ def _counts(column: pa.ChunkedArray) -> dict[str, int]:
 
 
 def _groups(step: int, table: pa.Table) -> list[list[Any]]:
-    """For each group: its name without the step, how many totals it has, their least and most."""
+    """Return of each group its name without the step, how many totals it has, least and most."""
     totals = table.select(["group_id", "total"]).filter(pc.is_finite(table["total"]))
     found = totals.group_by("group_id").aggregate(
         [("total", "count"), ("total", "min"), ("total", "max")]
@@ -132,14 +132,14 @@ def _answers(table: pa.Table) -> Line:
 
 
 def _top(rows: pa.Table) -> Line:
-    """The most frequent answers, each with its rows and groups; and the most frequent gold."""
-    given = rows.filter(pc.is_valid(rows["answer"]))
-    found = given.group_by("answer").aggregate([([], "count_all"), ("group", "count_distinct")])
+    """Return the most frequent answers, each with its rows and groups, and the usual golds."""
+    answered = rows.filter(pc.is_valid(rows["answer"]))
+    found = answered.group_by("answer").aggregate([([], "count_all"), ("group", "count_distinct")])
     top = found.sort_by([("count_all", "descending"), ("answer", "ascending")]).slice(0, TOP)
     golds = rows["gold"].drop_null()
     common = sorted(golds.value_counts().to_pylist(), key=lambda one: -one["counts"])[:TOP]
     return {
-        "rows": len(given),
+        "rows": len(answered),
         "top": [
             [one["answer"][:LONGEST], one["count_all"], one["group_count_distinct"]]
             for one in top.to_pylist()
@@ -179,18 +179,18 @@ def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
         alarms = _Alarms(folder, session)
         while _wait(wake_pipe, trainer):
             write_spool(folder, spool, components)
-            alarms.tell()
+            alarms.report()
         write_spool(folder, spool, components, is_over=True)
         _remove(spool)
-        alarms.tell(at_once=True)
+        alarms.report(at_once=True)
     except OSError as error:
-        sys.exit(error.errno or errno.EIO)  # the trainer tells its user, by this number
+        sys.exit(error.errno or errno.EIO)  # the trainer warns its user, by this number
     finally:
         os.close(lock)
 
 
 class _Alarms:
-    """Tells the trainer of each alarm of the whole run, once, by a line on standard output.
+    """Reports each alarm of the whole run to the trainer, once, by a line on standard output.
 
     The first process of a run does so, for all of them.
     """
@@ -203,7 +203,7 @@ class _Alarms:
         self._known: set[str] = set()
         self._next = 0.0
 
-    def tell(self, *, at_once: bool = False) -> None:
+    def report(self, *, at_once: bool = False) -> None:
         if self._run is None or (time.monotonic() < self._next and not at_once):
             return
         self._next = time.monotonic() + ALARMS
@@ -226,7 +226,7 @@ class _WithoutPandas:
 
 
 def _wait(wake_pipe: int, trainer: int) -> bool:
-    """Wait for a batch; False where the trainer has ended."""
+    """Wait for a batch; False if the trainer has ended."""
     while os.getppid() == trainer:
         ready, _, _ = select.select([wake_pipe], [], [], PATIENCE)
         if ready:
@@ -292,7 +292,7 @@ def write_spool(
 def _table(file: Path) -> pa.Table | None:
     """Return the rows of a file, without a batch that was half written when the trainer was killed.
 
-    None where there is no whole batch, or no file any more.
+    None if there is no whole batch, or no file any more.
     """
     batches = []
     try:
@@ -332,12 +332,12 @@ ENDING = 60.0  # seconds to wait for it at the end
 class WriterProcess:
     """The process that makes Parquet of what is in a session's spool."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: RecordSession) -> None:
         self._session = session
         self._starts = 0
         self._wake_pipe = -1  # -1: closed
-        self._said = b""
-        self._told: set[str] = set()
+        self._output = b""
+        self._reported: set[str] = set()
         self._start()
 
     def _start(self) -> None:
@@ -365,14 +365,14 @@ class WriterProcess:
         return self._child.stdout.fileno()
 
     def alarms(self) -> list[str]:
-        """The alarms that it has told since the last call, each in words; none of them twice."""
+        """Return the alarms since the last call, each in words; none of them twice."""
         with suppress(OSError):
             while got := os.read(self._stdout, 1 << 16):
-                self._said += got
-        *lines, self._said = self._said.split(b"\n")
-        said = dict(map(json.loads, lines))
-        new = [text for key, text in said.items() if key not in self._told]
-        self._told |= said.keys()  # one that was started again tells of them once more
+                self._output += got
+        *lines, self._output = self._output.split(b"\n")
+        found = dict(map(json.loads, lines))
+        new = [text for key, text in found.items() if key not in self._reported]
+        self._reported |= found.keys()  # a process that was started again repeats them
         return new
 
     def wake(self) -> None:
@@ -389,7 +389,7 @@ class WriterProcess:
         self.wake()
 
     def _start_after(self, code: int) -> None:
-        """Start it again after it ended with this exit code; raises where that does not help."""
+        """Start it again after it ended with this exit code; raises if that does not help."""
         if code > 1:  # an error of the system, such as a full disk
             raise OSError(code, os.strerror(code))
         if self._starts > RESTARTS:
@@ -400,7 +400,7 @@ class WriterProcess:
         return next(self._session.spool.glob("part-*"), None) is not None
 
     def wait_for_spool(self) -> bool:
-        """Wait until it has written everything; False where that takes more than ENDING seconds."""
+        """Wait until it has written everything; False if that takes more than ENDING seconds."""
         end = time.monotonic() + ENDING
         while self._has_work():
             if time.monotonic() > end:

@@ -1,7 +1,7 @@
 """What looks wrong in a recorded run, in words, by rules that a person can check."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from typing import Any, TypeAlias
@@ -13,7 +13,7 @@ _SAME = 1e-9  # totals of a group that differ by no more are the same
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class Distribution:
     """Values: how many, their sum and that of their squares, the least and the most."""
 
     rows: int
@@ -57,8 +57,8 @@ class Step:
     rows: int
     seconds: float
     at: float
-    values: Mapping[str, Spread]
-    length: Spread
+    values: Mapping[str, Distribution]
+    length: Distribution
     unit: str
     groups: int
     flat: int
@@ -87,8 +87,8 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
         rows=sum(line["rows"] for line in lines),
         seconds=max(seconds.values(), default=0.0),
         at=max((line["at"] for line in lines), default=0.0),
-        values={name: _spread([line["values"][name] for line in lines]) for name in names},
-        length=_spread([line["length"] for line in lines]),
+        values={name: _merge_lines([line["values"][name] for line in lines]) for name in names},
+        length=_merge_lines([line["length"] for line in lines]),
         unit=lines[0]["unit"] if lines else "characters",
         groups=groups,
         flat=flat,
@@ -98,30 +98,24 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     )
 
 
-def _spread(lines: Sequence[Mapping[str, Any]]) -> Spread:
-    return spread_of(
-        [
-            Spread(*(one[key] for key in ("rows", "sum", "squares", "least", "most")))
-            for one in lines
-        ]
-    )
+def _merge_lines(lines: Sequence[Mapping[str, Any]]) -> Distribution:
+    keys = ("rows", "sum", "squares", "least", "most")
+    return merge([Distribution(*(line[key] for key in keys)) for line in lines])
 
 
-def spread_of(spreads: Sequence[Spread]) -> Spread:
-    """Return the spread of the values of several spreads."""
-    least = [one.least for one in spreads if one.least is not None]
-    most = [one.most for one in spreads if one.most is not None]
-    return Spread(
-        sum(one.rows for one in spreads),
-        float(sum(one.total for one in spreads)),
-        float(sum(one.squares for one in spreads)),
-        min(least, default=None),
-        max(most, default=None),
+def merge(several: Sequence[Distribution]) -> Distribution:
+    """Return the distribution of the values of several together."""
+    return Distribution(
+        sum(one.rows for one in several),
+        float(sum(one.total for one in several)),
+        float(sum(one.squares for one in several)),
+        min((one.least for one in several if one.least is not None), default=None),
+        max((one.most for one in several if one.most is not None), default=None),
     )
 
 
 def _groups(lines: Sequence[Mapping[str, Any]]) -> tuple[int, int]:
-    """How many groups can have a signal, and how many have none: all their totals are the same."""
+    """Return how many groups can have a signal, and how many have none: their totals are equal."""
     found: dict[str, tuple[int, float, float]] = {}
     for line in lines:
         for name, count, least, most in line["groups"]:
@@ -159,18 +153,12 @@ LENGTH = ""  # the name of the length of completions: no component is called so
 
 @dataclass(frozen=True, slots=True)
 class Mean:
-    """The mean of a window, and its standard error; `place` is that of its last step."""
+    """The mean of a window, and its standard error; index, last: of its last step."""
 
-    place: int
+    index: int
     last: int
     value: float
     error: float
-
-
-def is_higher(before: Mean, after: Mean) -> bool:
-    """Return whether a mean has risen by more than chance explains."""
-    error = sqrt(before.error**2 + after.error**2)
-    return after.value - before.value >= max(SURE * error, 1e-9)
 
 
 class History:
@@ -186,14 +174,14 @@ class History:
         self._arrays: dict[str, NDArray[np.float64]] = {}
         self._moves: dict[str, int] = {}
 
-    def start(self, place: int) -> int | None:
-        """The place of the first step of a window; None if there are too few steps for one."""
-        return self._starts[place]
+    def start(self, index: int) -> int | None:
+        """Return the index of a window's first step; None if there are too few steps for one."""
+        return self._starts[index]
 
-    def window(self, place: int) -> Sequence[Step]:
-        """Return the steps of the window that ends at a place; () if there are too few for one."""
-        start = self._starts[place]
-        return () if start is None else self.steps[start : place + 1]
+    def window(self, index: int) -> Sequence[Step]:
+        """Return the steps of the window that ends at an index; () if there are too few for one."""
+        start = self._starts[index]
+        return () if start is None else self.steps[start : index + 1]
 
     def means(self, name: str) -> list[Mean | None]:
         """Return the mean of the window that ends at each step; None if it has no values."""
@@ -202,30 +190,30 @@ class History:
         return self._means[name]
 
     def _windows(self, name: str) -> list[Mean | None]:
-        spreads = [_spread_of_step(step, name) for step in self.steps]
-        sums = np.array([(s.rows, s.total, s.squares) for s in spreads], float).reshape(-1, 3)
+        found = [step.length if name == LENGTH else step.values[name] for step in self.steps]
+        sums = np.array([(d.rows, d.total, d.squares) for d in found], float).reshape(-1, 3)
         ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
         noise = _noise(sums[:, 1] / np.maximum(sums[:, 0], 1))
-        found: list[Mean | None] = []
-        for place, start in enumerate(self._starts):
-            rows, total, squares = (0, 0, 0) if start is None else ends[place + 1] - ends[start]
+        means: list[Mean | None] = []
+        for index, start in enumerate(self._starts):
+            rows, total, squares = (0, 0, 0) if start is None else ends[index + 1] - ends[start]
             if start is None or rows < 0.5:
-                found.append(None)
+                means.append(None)
                 continue
             mean = float(total / rows)
-            alike = 2 if place < SOME else 1
+            alike = 2 if index < SOME else 1
             variance = max(squares / rows - mean**2, 0.0) * alike / rows
-            error = sqrt(max(variance, noise[place] ** 2 / (place + 1 - start)))
-            found.append(Mean(place, self.steps[place].step, mean, error))
-        return found
+            error = sqrt(max(variance, noise[index] ** 2 / (index + 1 - start)))
+            means.append(Mean(index, self.steps[index].step, mean, error))
+        return means
 
-    def differing(self, name: str, place: int, end: int, *, fallen: bool) -> list[Mean]:
-        """The means before the place `end` from which the one at `place` differs beyond chance.
+    def differing(self, name: str, index: int, end: int, *, fallen: bool) -> list[Mean]:
+        """Return the means before `end` from which the one at `index` differs beyond chance.
 
         fallen: whether it must be lower than these; otherwise it must be higher
         """
         means = self.means(name)
-        now = means[place]
+        now = means[index]
         if now is None:
             return []
         if name not in self._arrays:
@@ -237,38 +225,38 @@ class History:
         return [mean for at in np.nonzero(fall >= chance)[0] if (mean := means[at])]
 
     def moves(self, name: str) -> int:
-        """Return the place of the first step at which not all rows so far have one value."""
+        """Return the index of the first step at which not all rows so far have one value."""
         if name not in self._moves:
             self._moves[name] = self._first_move(name)
         return self._moves[name]
 
     def _first_move(self, name: str) -> int:
         value = None
-        for place, step in enumerate(self.steps):
-            spread = step.values[name]
-            value = spread.least if value is None else value
-            if spread.rows and not spread.least == spread.most == value:
-                return place
+        for index, step in enumerate(self.steps):
+            seen = step.values[name]
+            value = seen.least if value is None else value
+            if seen.rows and not seen.least == seen.most == value:
+                return index
         return len(self.steps)
 
 
 def _starts(groups: Sequence[int]) -> list[int | None]:
-    """The place at which each window starts; None before the first one that is long enough."""
+    """Return where each window starts; None before the first one that is long enough."""
     found: list[int | None] = []
-    for place in range(len(groups)):
-        start, have = place + 1, 0
-        while start > 0 and place + 1 - start < LONGEST:
+    for index in range(len(groups)):
+        start, have = index + 1, 0
+        while start > 0 and index + 1 - start < LONGEST:
             start -= 1
             have += groups[start]
-            if place + 1 - start >= WINDOW and (have >= GROUPS or not have):
+            if index + 1 - start >= WINDOW and (have >= GROUPS or not have):
                 break
-        is_full = place + 1 - start >= WINDOW and (have >= GROUPS or not have)
-        found.append(start if is_full or place + 1 - start == LONGEST else None)
+        is_full = index + 1 - start >= WINDOW and (have >= GROUPS or not have)
+        found.append(start if is_full or index + 1 - start == LONGEST else None)
     return found
 
 
 def _noise(means: NDArray[np.float64]) -> list[float]:
-    """The standard deviation by which the mean of a step is off its trend, as seen at each step.
+    """Return by how much the mean of a step is off its trend (a standard deviation), at each step.
 
     Prompts differ in how hard they are, so the mean of a step varies by more than the variance of
     its rows explains. The median of second differences is not affected by a trend, and little by a
@@ -285,10 +273,6 @@ def _noise(means: NDArray[np.float64]) -> list[float]:
     return [float(value) for value in known]
 
 
-def _spread_of_step(step: Step, name: str) -> Spread:
-    return step.length if name == LENGTH else step.values[name]
-
-
 BACK = 100  # steps: how far back lengths are compared with the present one
 MOVED = 0.1  # share of the range of a component's values: a smaller change is no rise and no fall
 MOST = 0.5  # share of the completions: "one answer" needs more than this
@@ -302,7 +286,7 @@ SIGNAL_STEPS, SIGNAL_GROUPS = 10, 64  # "no signal" needs as many of each
 NO_ANSWER = 1 / 3  # share of the rows
 TIMEOUTS = 0.01  # share of the rows
 CUT_OFF, GROWN = 0.1, 2.0  # share of the rows, and how many times as many as before
-UNSETTLED = 8  # steps: rows may still come for the last ones, so these are looked at again
+OPEN_STEPS = 8  # rows may still come for the last steps, so these are looked at again
 SILENT = 5  # steps: an alarm is over if its rule has not held for as many
 
 Query: TypeAlias = dict[str, Any]
@@ -338,116 +322,105 @@ class AlarmLog:
     """The alarms of a run that goes on: steps that are past are looked at once."""
 
     def __init__(self) -> None:
-        self._settled: dict[tuple[str, str], Alarm] = {}
+        self._past: dict[tuple[str, str], Alarm] = {}
         self._count = 0  # of the steps that they are of
 
     def update(self, steps: Sequence[Step], changed: int) -> list[Alarm]:
-        """The alarms of these steps, of which those before place `changed` are known already."""
+        """Return the alarms of these steps; those before the index `changed` are known already."""
         if changed < self._count:
-            self._settled, self._count = {}, 0
-        history = History(steps)
-        settled = max(self._count, len(steps) - UNSETTLED)
-        _look(history, range(self._count, settled), self._settled)
-        self._count = settled
-        found = dict(self._settled)
-        _look(history, range(settled, len(steps)), found)
-        return sorted(
-            _ended(found.values(), steps),
-            key=lambda alarm: (alarm.is_over, -alarm.last, alarm.kind),
-        )
+            self._past, self._count = {}, 0
+        history, past = History(steps), max(self._count, len(steps) - OPEN_STEPS)
+        _look(history, range(self._count, past), self._past)
+        self._count = past
+        found = dict(self._past)
+        _look(history, range(past, len(steps)), found)
+        recent = {step.step for step in steps[-SILENT:]}
+        alarms = [replace(alarm, is_over=alarm.last not in recent) for alarm in found.values()]
+        return sorted(alarms, key=lambda alarm: (alarm.is_over, -alarm.last, alarm.kind))
 
 
-def _look(history: History, places: range, found: dict[tuple[str, str], Alarm]) -> None:
-    for place in places:
+def _look(history: History, indices: range, found: dict[tuple[str, str], Alarm]) -> None:
+    for index in indices:
         for rule in RULES:
-            for alarm in rule(history, place):
+            for alarm in rule(history, index):
                 key = alarm.kind, alarm.about
                 first = found[key].first if key in found else alarm.first
                 found[key] = replace(alarm, first=first)
 
 
-def _ended(alarms: Iterable[Alarm], steps: Sequence[Step]) -> Iterator[Alarm]:
-    recent = {step.step for step in steps[-SILENT:]}
-    for alarm in alarms:
-        yield replace(alarm, is_over=alarm.last not in recent)
-
-
-def _raised(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
+def _alarm(kind: str, about: str, text: str, step: int, rows: Query) -> Alarm:
     return Alarm(kind, about, text, step, step, False, {"step": step, **rows})
 
 
 # --- rises and falls ------------------------------------------------------------------------------
 
 
-def form_over_answers(history: History, place: int) -> Iterator[Alarm]:
-    """Return a component that does not look at what is right rises, while one that does falls."""
-    last = history.steps[place]
+def form_over_answers(history: History, index: int) -> Iterator[Alarm]:
+    """A component that does not look at what is right rises, while one that does falls."""
+    last = history.steps[index]
     judging = [name for name, (rows, _) in last.right.items() if 2 * rows > last.rows]
     others = [name for name in last.values if name not in ("total", *judging)]
     for right in judging if others else ():
-        better = _differing_before(history, right, place, fallen=True)
+        better = _differing_before(history, right, index, fallen=True)
         for form in others if better else ():
-            lower = {mean.place for mean in _differing_before(history, form, place, fallen=False)}
-            both = [mean for mean in better if mean.place in lower]
+            lower = {mean.index for mean in _differing_before(history, form, index, fallen=False)}
+            both = [mean for mean in better if mean.index in lower]
             if not both:
                 continue
-            best, now = max(both, key=lambda mean: mean.value), history.means(right)[place]
-            before, after = (history.means(form)[at] for at in (best.place, place))
+            best, now = max(both, key=lambda mean: mean.value), history.means(right)[index]
+            before, after = (history.means(form)[at] for at in (best.index, index))
             assert now and before and after
-            yield _raised(
+            yield _alarm(
                 "form over answers",
                 f"{form}, {right}",
-                f"{form} rises ({_shown(before.value)} → {_shown(after.value)}) while "
-                f"{right} falls ({_shown(best.value)} → {_shown(now.value)}), from step "
+                f"{form} rises ({_format(before.value)} → {_format(after.value)}) while "
+                f"{right} falls ({_format(best.value)} → {_format(now.value)}), from step "
                 f"{best.last} to {now.last}: the model may be learning its form alone.",
                 last.step,
                 {"high": form, "low": right},
             )
 
 
-def _differing_before(history: History, name: str, place: int, *, fallen: bool) -> list[Mean]:
-    """The means before the present window from which its own has fallen, or risen, for certain."""
-    start = history.start(place)
+def _differing_before(history: History, name: str, index: int, *, fallen: bool) -> list[Mean]:
+    """Return the means before the present window from which it has certainly fallen, or risen."""
+    start = history.start(index)
     # Cheap first: most runs have none, at most steps.
-    found = [] if start is None else history.differing(name, place, start, fallen=fallen)
-    least = MOVED * _range(history.steps[: place + 1], name) if found else 0.0
-    now = history.means(name)[place]
+    found = [] if start is None else history.differing(name, index, start, fallen=fallen)
+    seen = merge([step.values[name] for step in history.steps[: index + 1]]) if found else None
+    least = MOVED * ((seen.most or 0.0) - (seen.least or 0.0)) if seen else 0.0
+    now = history.means(name)[index]
     return [mean for mean in found if now and abs(mean.value - now.value) >= least]
 
 
-def _range(steps: Sequence[Step], name: str) -> float:
-    spreads = [step.values[name] for step in steps]
-    most = max((s.most for s in spreads if s.most is not None), default=0.0)
-    return most - min((s.least for s in spreads if s.least is not None), default=0.0)
-
-
-def length_runs_away(history: History, place: int) -> Iterator[Alarm]:
+def length_runs_away(history: History, index: int) -> Iterator[Alarm]:
     """Completions get longer and longer, and the total does not rise with them."""
     means = history.means(LENGTH)
-    now = means[place]
-    earlier = [mean for mean in means[max(0, place - BACK) : place] if mean]
+    now = means[index]
+    earlier = [mean for mean in means[max(0, index - BACK) : index] if mean]
     if now is None or not earlier:
         return
     shorter = [mean for mean in earlier if now.value >= LONGER * max(mean.value, 1.0)]
     if not shorter or now.value - shorter[-1].value < ENOUGH:
         return
     before = shorter[-1]  # the last time that completions were half as long
-    shortest = min(earlier, key=lambda mean: (mean.value, -mean.place))
+    shortest = min(earlier, key=lambda mean: (mean.value, -mean.index))
     is_far = now.value >= FAR_LONGER * max(shortest.value, 1.0)
     totals = history.means("total")
-    was, is_now = totals[before.place], totals[place]
-    if not is_far and was and is_now and is_higher(was, is_now):
-        return
+    was, is_now = totals[before.index], totals[index]
+    if not is_far and was and is_now:
+        error = sqrt(was.error**2 + is_now.error**2)
+        if is_now.value - was.value >= max(SURE * error, 1e-9):
+            return  # the total has risen by more than chance explains
     before = shortest if is_far else before
     longer = now.value / max(before.value, 1.0)
-    unit = history.steps[place].unit
-    yield _raised(
+    unit = history.steps[index].unit
+    yield _alarm(
         "length runs away",
         "",
         f"A completion has {now.value:,.0f} {unit} on average, {longer:.1f} times as many as at "
         f"step {before.last} ({before.value:,.0f})"
         + ("." if is_far else ", and the total has not risen since."),
-        history.steps[place].step,
+        history.steps[index].step,
         {"order": "longest"},
     )
 
@@ -455,9 +428,9 @@ def length_runs_away(history: History, place: int) -> Iterator[Alarm]:
 # --- answers, signals and statuses ----------------------------------------------------------------
 
 
-def one_answer(history: History, place: int) -> Iterator[Alarm]:
+def one_answer(history: History, index: int) -> Iterator[Alarm]:
     """Most completions of some steps give one answer, to different prompts."""
-    steps = history.window(place)
+    steps = history.window(index)
     rows = sum(step.rows for step in steps)
     for name in steps[-1].answers if steps else ():
         known = [step.answers[name] for step in steps if name in step.answers]
@@ -471,7 +444,7 @@ def one_answer(history: History, place: int) -> Iterator[Alarm]:
         text, count = max(counts.items(), key=lambda item: (item[1], item[0]), default=("", 0))
         share, gold = count / rows, max(golds.values(), default=0) / rows
         if share > MOST and share - gold >= BEYOND_GOLD and groups[text] >= ANSWERED:
-            yield _raised(
+            yield _alarm(
                 "one answer",
                 f"{name}: {text}",
                 f"{share:.0%} of the completions of the last {len(steps)} steps answer “{text}”, "
@@ -489,82 +462,83 @@ def one_answer(history: History, place: int) -> Iterator[Alarm]:
             )
 
 
-def no_signal(history: History, place: int) -> Iterator[Alarm]:
+def no_signal(history: History, index: int) -> Iterator[Alarm]:
     """In no group of many steps do two completions differ in their total."""
-    start, groups = place + 1, 0
-    while start > max(0, place + 1 - SIGNAL_GROUPS) and (
-        groups < SIGNAL_GROUPS or place + 1 - start < SIGNAL_STEPS
+    start, groups = index + 1, 0
+    while start > max(0, index + 1 - SIGNAL_GROUPS) and (
+        groups < SIGNAL_GROUPS or index + 1 - start < SIGNAL_STEPS
     ):
         start -= 1
         step = history.steps[start]
         if step.flat < step.groups:
             return
         groups += step.groups
-    if groups >= SIGNAL_GROUPS and place + 1 - start >= SIGNAL_STEPS:
-        last = history.steps[place]
-        yield _raised(
+    if groups >= SIGNAL_GROUPS and index + 1 - start >= SIGNAL_STEPS:
+        last = history.steps[index]
+        yield _alarm(
             "no signal",
             "",
-            f"In none of the {groups} groups of the last {place + 1 - start} steps do two "
-            f"completions differ in their total ({_shown(last.values['total'].mean or 0.0)} on "
+            f"In none of the {groups} groups of the last {index + 1 - start} steps do two "
+            f"completions differ in their total ({_format(last.values['total'].mean or 0.0)} on "
             "average): nothing is learned from them.",
             last.step,
             {},
         )
 
 
-def no_answer(history: History, place: int) -> Iterator[Alarm]:
+def no_answer(history: History, index: int) -> Iterator[Alarm]:
     """In more than a third of the rows, no answer was found."""
-    steps = history.window(place)
+    steps = history.window(index)
     if steps and (share := _share(steps, "no_answer")) > NO_ANSWER:
-        yield _raised(
+        yield _alarm(
             "no answer",
             "",
             f"In {share:.0%} of the completions of the last {len(steps)} steps no answer was "
             "found: check whether the prompt says how to give it, and whether completions are cut "
             "off.",
             steps[-1].step,
-            {"status": "no_answer", "step": _last_with(steps, "no_answer")},
+            _last_with(steps, "no_answer"),
         )
 
 
-def timeouts(history: History, place: int) -> Iterator[Alarm]:
+def timeouts(history: History, index: int) -> Iterator[Alarm]:
     """Rows took too long to be scored."""
-    steps = history.window(place)
+    steps = history.window(index)
     if steps and (share := _share(steps, "timeout")) > TIMEOUTS:
-        yield _raised(
+        yield _alarm(
             "timeouts",
             "",
             f"{share:.1%} of the rows of the last {len(steps)} steps were not scored in time: "
             "what they say is not known, and a recipe skips them. Look at these answers, or raise "
             "the deadline (PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
             steps[-1].step,
-            {"status": "timeout", "step": _last_with(steps, "timeout")},
+            _last_with(steps, "timeout"),
         )
 
 
-def cut_off(history: History, place: int) -> Iterator[Alarm]:
+def cut_off(history: History, index: int) -> Iterator[Alarm]:
     """Many more completions are cut off than before."""
-    steps, start = history.window(place), history.start(place)
+    steps, start = history.window(index), history.start(index)
     share = _share(steps, "truncated") if steps else 0.0
     if start is None or share <= CUT_OFF:
         return
-    earlier = history.steps[max(0, place - BACK) : start]
+    earlier = history.steps[max(0, index - BACK) : start]
     before = _share(earlier, "truncated")
     if earlier and share >= GROWN * before:
-        yield _raised(
+        yield _alarm(
             "cut off",
             "",
             f"{share:.0%} of the completions of the last {len(steps)} steps were cut off at the "
             f"maximum, and {before:.0%} before: allow longer ones, pay shorter ones, or skip "
             'them with truncated = "skip" in the recipe.',
             steps[-1].step,
-            {"status": "truncated", "step": _last_with(steps, "truncated")},
+            _last_with(steps, "truncated"),
         )
 
 
-def _last_with(steps: Sequence[Step], status: str) -> int:
-    return max(step.step for step in steps if step.statuses.get(status))
+def _last_with(steps: Sequence[Step], status: str) -> Query:
+    """Return a query for the rows with a status, of the last step that has some."""
+    return {"status": status, "step": max(s.step for s in steps if s.statuses.get(status))}
 
 
 def _share(steps: Sequence[Step], status: str) -> float:
@@ -572,26 +546,26 @@ def _share(steps: Sequence[Step], status: str) -> float:
     return sum(step.statuses.get(status, 0) for step in steps) / max(rows, 1)
 
 
-def never_moves(history: History, place: int) -> Iterator[Alarm]:
-    """Return a component has given every row the same value, or none, since the first step."""
-    if place + 1 < NEVER:
+def never_moves(history: History, index: int) -> Iterator[Alarm]:
+    """A component has given every row the same value, or none, since the first step."""
+    if index + 1 < NEVER:
         return
-    last = history.steps[place]
+    last = history.steps[index]
     for name in last.values:
-        if name == "total" or history.moves(name) <= place:
+        if name == "total" or history.moves(name) <= index:
             continue
         value = next((m for s in history.steps if (m := s.values[name].most) is not None), None)
-        what = "has no value in any row" if value is None else f"is {_shown(value)} in every row"
-        yield _raised(
+        what = "has no value in any row" if value is None else f"is {_format(value)} in every row"
+        yield _alarm(
             "never moves",
             name,
-            f"{name} {what} of all {place + 1} steps so far: nothing is learned from it.",
+            f"{name} {what} of all {index + 1} steps so far: nothing is learned from it.",
             last.step,
             {"component": name},
         )
 
 
-def _shown(value: float) -> str:
+def _format(value: float) -> str:
     return f"{value:.3g}".replace("-", "−")
 
 

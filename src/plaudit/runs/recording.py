@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from functools import partial
 from inspect import iscoroutinefunction
+from operator import index
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload, runtime_checkable
@@ -22,7 +23,6 @@ from plaudit.recipes import Recipe, RowScore
 from plaudit.recipes.bound_reward import score_of_value
 from plaudit.recipes.recipe import RECORD_VARIABLE
 from plaudit.recipes.row_score import ScoredBatch, weighted_total
-from plaudit.runs._trainer_call import TrainerCall, trainer_call
 from plaudit.scores import Score
 from plaudit.scores.decorators import as_coroutine_functions
 from plaudit.scores.score import values_of
@@ -103,10 +103,10 @@ def record(
         if weights is not None:
             raise ValueError("weights are for functions: a recipe has its own")
         if isinstance(rewards, Recipe):
-            return _recorded_recipe(rewards, Path(directory))
+            return _record_recipe(rewards, Path(directory))
         return rewards.recorded_in(Path(directory))
     functions = [rewards] if callable(rewards) else list(rewards)
-    names = [_name(function, index) for index, function in enumerate(functions)]
+    names = [_name(function, number) for number, function in enumerate(functions)]
     counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
     if not names:
         raise ValueError("there are no reward functions to record")
@@ -120,14 +120,14 @@ def record(
     return made[0] if callable(rewards) else made
 
 
-def _name(function: Any, index: int) -> str:
+def _name(function: Any, number: int) -> str:
     if not callable(function) or hasattr(function, "forward"):
         got = f"{type(function).__name__}: {function!r:.80}"
-        raise TypeError(f"record takes a recipe or reward functions, entry {index} is {got}")
+        raise TypeError(f"record takes a recipe or reward functions, entry {number} is {got}")
     return str(getattr(function, "__name__", type(function).__name__))
 
 
-def _recorded_recipe(recipe: Recipe, directory: Path) -> "RecordedRecipe":
+def _record_recipe(recipe: Recipe, directory: Path) -> "RecordedRecipe":
     names = [component.name for component in recipe.components]
     recording = recording_in(directory, names, recipe.reward_weights(), toml_or_empty(recipe))
     parts = {part.name: getattr(recipe, part.name) for part in fields(Recipe)}
@@ -156,7 +156,7 @@ def recorded(recipe: Recipe) -> Recipe:
     key = id(recipe), directory
     if key not in _recorded:
         # The recipe is kept with what was made of it, so that no other gets its id.
-        made = _made_or_warned(lambda: _recorded_recipe(recipe, Path(directory)), directory)
+        made = _make_or_warn(lambda: _record_recipe(recipe, Path(directory)), directory)
         _recorded[key] = recipe, made or recipe
     return _recorded[key][1]
 
@@ -174,10 +174,10 @@ def environment_recording(
     directory = os.environ.get(RECORD_VARIABLE)
     if not directory:
         return None
-    return _made_or_warned(lambda: recording_in(Path(directory), names, weights, recipe), directory)
+    return _make_or_warn(lambda: recording_in(Path(directory), names, weights, recipe), directory)
 
 
-def _made_or_warned(make: Callable[[], T], directory: str) -> T | None:
+def _make_or_warn(make: Callable[[], T], directory: str) -> T | None:
     try:
         return make()
     except (ValueError, OSError, ImportError) as error:
@@ -284,7 +284,7 @@ class Recording:
         self.weights = tuple(weights)
         self._recipe = recipe
         self._lock = threading.Lock()
-        self._waiting: dict[Any, list[WaitingBatch]] = {}
+        self._waiting: list[WaitingBatch] = []
         self._last_step: int | None = None  # the trainer's, of the batch that came last
         self._restarts = 0  # how often that step was lower than the one before it
         self._process = os.getpid()
@@ -293,7 +293,7 @@ class Recording:
     def __reduce__(self) -> Any:
         return recording_in, (self.recorder.folder, self.names, self.weights, self._recipe)
 
-    def of(self, call: TrainerCall) -> "Recording":
+    def of(self, call: "TrainerCall") -> "Recording":
         """Return itself, or the recording of the evaluations."""
         if not call.is_evaluation or self.recorder.folder.name == EVALUATION:
             return self
@@ -351,25 +351,24 @@ class Recording:
         seconds: float,
     ) -> list["WaitingBatch"]:
         with self._lock:
-            self._forget_the_batches_of_a_parent()
-            same = self._waiting.get(key, [])
-            batch = next((one for one in same if name not in one.scores), None)
+            self._forget_after_fork()
+            waiting = self._waiting
+            batch = next((b for b in waiting if b.key == key and name not in b.scores), None)
             ready = []
             if batch is None:
-                ready = self._waiting_when_the_step_goes_back(columns)
+                ready = self._ended_by_restart(columns)
                 batch = WaitingBatch(key, completions, columns, time.monotonic(), self._restarts)
-                self._waiting.setdefault(key, []).append(batch)
+                waiting.append(batch)
             batch.scores[name] = scores
             batch.seconds += seconds
-            ready += [batch] if len(batch.scores) == len(self.names) else []
-            ready += self._overdue(ready)
-            for one in ready:
-                self._waiting[one.key].remove(one)
-                if not self._waiting[one.key]:
-                    del self._waiting[one.key]
+            oldest = time.monotonic() - _WAIT
+            for one in waiting:
+                is_done = len(one.scores) == len(self.names) or one.since < oldest
+                ready += [one] if is_done and one not in ready else []
+            self._waiting = [one for one in waiting if one not in ready]
             return ready
 
-    def _waiting_when_the_step_goes_back(self, columns: Mapping[str, Any]) -> list["WaitingBatch"]:
+    def _ended_by_restart(self, columns: Mapping[str, Any]) -> list["WaitingBatch"]:
         """Return all waiting batches if a new one is of a run that was begun anew."""
         step = trainer_call(columns).step
         if step is None:
@@ -377,12 +376,7 @@ class Recording:
         goes_back = self._last_step is not None and step < self._last_step
         self._last_step = step
         self._restarts += goes_back
-        return [one for same in self._waiting.values() for one in same] if goes_back else []
-
-    def _overdue(self, ready: Sequence["WaitingBatch"]) -> list["WaitingBatch"]:
-        oldest = time.monotonic() - _WAIT
-        waiting = [one for same in self._waiting.values() for one in same if one.since < oldest]
-        return [one for one in waiting if one not in ready]
+        return list(self._waiting) if goes_back else []
 
     def _write(self, batch: "WaitingBatch") -> None:
         rows = []
@@ -405,33 +399,27 @@ class Recording:
 
     def _write_waiting(self) -> None:
         with self._lock:
-            self._forget_the_batches_of_a_parent()
-            waiting = [one for same in self._waiting.values() for one in same]
-            self._waiting = {}
+            self._forget_after_fork()
+            waiting, self._waiting = self._waiting, []
         for batch in waiting:
             self._write(batch)
 
-    def _forget_the_batches_of_a_parent(self) -> None:
+    def _forget_after_fork(self) -> None:
         """In a process that was forked: what was waiting is its parent's, which writes it."""
         if os.getpid() != self._process:
             self._process = os.getpid()
-            self._waiting = {}
+            self._waiting = []
 
 
 @dataclass(eq=False)
 class WaitingBatch:
-    """A batch, and what the functions that have scored it gave.
+    """A batch, and what the functions that have scored it gave."""
 
-    key: what tells it apart from other batches, see `_key`
-    since: when it came
-    restarts: how often the run had been begun anew by then
-    """
-
-    key: Any
+    key: Any  # what tells it apart from other batches, see `_key`
     completions: Sequence[Any]
     columns: Mapping[str, Any]
-    since: float
-    restarts: int
+    since: float  # when it came
+    restarts: int  # how often the run had been begun anew by then
     scores: dict[str, Sequence[Score]] = field(default_factory=dict)
     seconds: float = 0.0
 
@@ -546,3 +534,68 @@ def recording_in(
 def known_recording(folder: Path) -> Recording | None:
     """Return the recording of this process into a folder, if there is one."""
     return _known.get(folder.absolute())
+
+
+# --- what a trainer says of a batch ---------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerCall:
+    """What a trainer says of the batch that it has scored.
+
+    step: the step as the trainer itself logs it; None if it passes none
+    is_evaluation: whether the batch is one of an evaluation
+    group_size: how many rows that follow one another are a group; 0 if that is not known
+    process, processes: the rank, and how many ranks score the batches of a step
+    """
+
+    step: int | None = None
+    is_evaluation: bool = False
+    group_size: int = 0
+    process: int = 0
+    processes: int = 1
+
+    def group(self, row: int, rows: int, first: int) -> int:
+        """Return the number of a row's group in its step.
+
+        A group may be spread over processes, each of which has a part of the step's rows.
+
+        rows: how many rows the batch has
+        first: how many rows of the step the process has had before
+        """
+        return (first * self.processes + self.process * rows + row) // self.group_size
+
+
+def trainer_call(columns: Mapping[str, Any]) -> TrainerCall:
+    """Return what the trainer says of a batch, by `trainer_state` and the owner of `log_metric`.
+
+    TRL scores a batch when `global_step` steps are done, and logs it with the step after them. The
+    metrics of an evaluation are logged with the steps that are done.
+    """
+    state = columns.get("trainer_state")
+    if isinstance(state, TrainerCall):
+        return state
+    trainer = getattr(columns.get("log_metric"), "__self__", None)
+    is_evaluation = getattr(getattr(trainer, "model", None), "training", True) is False
+    done = whole_number(getattr(state, "global_step", None))
+    size = getattr(trainer, "num_generations_eval" if is_evaluation else "num_generations", None)
+    ranks = getattr(trainer, "accelerator", None)
+    return TrainerCall(
+        step=None if done is None else done + (not is_evaluation),
+        is_evaluation=is_evaluation,
+        group_size=whole_number(size) or 0,
+        process=whole_number(getattr(ranks, "process_index", 0)) or 0,
+        processes=whole_number(getattr(ranks, "num_processes", 1)) or 1,
+    )
+
+
+def whole_number(value: Any) -> int | None:
+    """Return a step of 0 or more, also of numpy or a tensor; None for anything else."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, float) and value.is_integer():
+        return max(int(value), 0)
+    try:
+        return max(index(value), 0)
+    except (TypeError, ValueError):  # a tensor of several numbers raises the latter
+        return None

@@ -39,7 +39,7 @@ class RecordedPart:
 
     @staticmethod
     def of(name: str) -> "RecordedPart | None":
-        """Return the part that a file's name means; None where it is another file."""
+        """Return the part that a file's name means; None if it is another file."""
         words = name.partition(".")[0].split("-")
         if len(words) != 5 or words[0] != "part" or not all(map(str.isdecimal, words[1:])):
             return None
@@ -47,7 +47,7 @@ class RecordedPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class RecordSession:
     """One process that records into a folder. `lock` is the descriptor that says it is alive."""
 
     folder: Path
@@ -85,8 +85,8 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(lock)
 
 
-def open_session(folder: Path, after: Session | None = None) -> Session:
-    """A session for this process; `after` is its own earlier one, where a run is begun anew."""
+def open_session(folder: Path, after: RecordSession | None = None) -> RecordSession:
+    """Return a session for this process; `after`: its earlier one, if a run is begun anew."""
     with locked(folder):
         for name in ("sessions", "spool", "statistics"):
             (folder / RECORD / name).mkdir(exist_ok=True)
@@ -101,17 +101,21 @@ def open_session(folder: Path, after: Session | None = None) -> Session:
         lock = os.open(file, os.O_RDWR)
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         spool_of(folder, number).mkdir()
-    return Session(folder, number, launch, process, is_ranked, lock)
+    return RecordSession(folder, number, launch, process, is_ranked, lock)
 
 
-def _launch(known: list[Session], live: list[Session], after: Session | None) -> int:
+def _launch(
+    known: list[RecordSession], live: list[RecordSession], after: RecordSession | None
+) -> int:
     latest = max((one.launch for one in known), default=0)
     if after is not None:
         return latest if latest > after.launch else latest + 1
     return latest if any(one.launch == latest for one in live) else latest + 1
 
 
-def _process(known: list[Session], live: list[Session], launch: int) -> tuple[int, bool]:
+def _process(
+    known: list[RecordSession], live: list[RecordSession], launch: int
+) -> tuple[int, bool]:
     """Return the number of a process in its launch: its rank, or else one that no other has had."""
     rank = next((os.environ[name] for name in RANKS if os.environ.get(name, "").isdecimal()), None)
     recording = {one.process for one in live if one.launch == launch}
@@ -121,14 +125,14 @@ def _process(known: list[Session], live: list[Session], launch: int) -> tuple[in
     return 1 + max(taken, default=-1), False
 
 
-def sessions_of(folder: Path) -> list[Session]:
+def sessions_of(folder: Path) -> list[RecordSession]:
     """Return every session that there has been, the first one first."""
     found = []
     for file in sorted((folder / RECORD / "sessions").glob("*.json")):
         try:
             said = json.loads(file.read_bytes())
             facts = int(said["launch"]), int(said["process"]), bool(said["ranked"])
-            found.append(Session(folder, int(file.stem), *facts))
+            found.append(RecordSession(folder, int(file.stem), *facts))
         except (ValueError, TypeError, KeyError, OSError):
             continue  # its process was killed while it wrote this file: it recorded nothing
     return found
@@ -139,7 +143,7 @@ def _file(folder: Path, number: int) -> Path:
 
 
 def is_live(file: Path) -> bool:
-    """Whether a process holds the lock on a file; True also where that cannot be found out."""
+    """Return whether a process holds the lock on a file, or that cannot be found out."""
     try:
         lock = os.open(file, os.O_RDONLY)
     except FileNotFoundError:
@@ -153,8 +157,8 @@ def is_live(file: Path) -> bool:
     return False
 
 
-def last_step(session: Session) -> int:
-    """The last step recorded before a session: by earlier launches, or by its own rank; else -1."""
+def last_step(session: RecordSession) -> int:
+    """Return the last step that earlier launches, or its own rank, recorded; -1 if none did."""
     launches = {one.number: one.launch for one in sessions_of(session.folder)}
     parts = [RecordedPart.of(file.name) for file in _files(session.folder)]
     earlier = (part.step for part in parts if part and _is_earlier(part, session, launches))
@@ -166,7 +170,7 @@ def _files(folder: Path) -> list[Path]:
     return [*folder.glob("part-*.parquet"), *(folder / RECORD / "spool").glob("*/part-*")]
 
 
-def supersede(session: Session, step: int) -> int:
+def supersede(session: RecordSession, step: int) -> int:
     """Put aside what earlier launches, or the same rank before, recorded from a step on.
 
     Nothing is deleted: the parts are moved to `.record/superseded`. Returns how many were moved.
@@ -185,14 +189,14 @@ def supersede(session: Session, step: int) -> int:
     return moved
 
 
-def _is_earlier(part: RecordedPart, session: Session, launches: dict[int, int]) -> bool:
+def _is_earlier(part: RecordedPart, session: RecordSession, launches: dict[int, int]) -> bool:
     launch = launches.get(part.session, 0)
     is_own = session.is_ranked and part.process == session.process and part.session < session.number
     return launch < session.launch or (launch == session.launch and is_own)
 
 
 def prompt_key(group: object, step: object) -> str:
-    """What is the same for the groups of one prompt: the group without its step and its number.
+    """Return what is the same for the groups of a prompt: a group without its step and number.
 
     group, step: a row's `group_id` and `step`
     """

@@ -9,14 +9,14 @@ docs/serve.md has the protocol, the limits and what the server does not do.
 """
 
 from plaudit.serve._application import application
-from plaudit.serve._connection import raise_descriptor_limit as raise_descriptor_limit
+from plaudit.serve._application import host_in as host_in
 from plaudit.serve._metrics import log as log
 from plaudit.serve._metrics import log_to_stderr as log_to_stderr
-from plaudit.serve._middleware import host_in as host_in
-from plaudit.serve._scorer import Limits
+from plaudit.serve._scorer import ServerLimits
 from plaudit.serve._server import LOOPBACK as LOOPBACK
 from plaudit.serve._server import listen as listen
+from plaudit.serve._server import raise_descriptor_limit as raise_descriptor_limit
 from plaudit.serve._server import server_of as server_of
 from plaudit.serve._server import serving
 
-__all__ = ["Limits", "application", "serving"]
+__all__ = ["ServerLimits", "application", "serving"]

@@ -1,4 +1,4 @@
-"""The server's own protocol: the types of requests and answers, and the fingerprint of a recipe."""
+"""The server's own protocol: requests, answers, the fingerprint of a recipe, and OpenAPI."""
 
 import json
 import sys
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
+from starlette.responses import Response
 
 from plaudit.inputs.columns import same_length
 from plaudit.inputs.truncation import TRUNCATION
@@ -23,6 +24,7 @@ from plaudit.runs.recording import toml_or_empty
 from plaudit.scores import Score
 from plaudit.scores.decorators import HOOKS
 from plaudit.scores.score import STATUSES
+from plaudit.serve._metrics import Figures
 
 HEADER = "X-Recipe-Fingerprint"
 
@@ -34,7 +36,7 @@ def fingerprint_of(recipe: Recipe) -> str:
     the user's own, and the versions of plaudit and math-verify.
     """
     parts = {
-        "components": [_described(component) for component in recipe.components],
+        "components": [_describe(component) for component in recipe.components],
         "columns": recipe.columns,
         "versions": [version("plaudit"), version("math-verify")],
     }
@@ -42,7 +44,7 @@ def fingerprint_of(recipe: Recipe) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _described(component: Component) -> dict[str, Any]:
+def _describe(component: Component) -> dict[str, Any]:
     names = ("name", "reference", "weight", "gate", "right", "golds", "columns", "params")
     return {name: getattr(component, name) for name in names} | {"source": _source(component)}
 
@@ -129,10 +131,10 @@ UNLESS_DEFAULT = {
 _other_fields = attrgetter(*UNLESS_DEFAULT)
 ABOUT = {
     "value": "null: the row is skipped",
-    "right": "whether it is right, where the reward can say so",
+    "right": "whether it is right, if the reward says so",
     "ungated": "the value without the gate that held it back",
     "gold_in_part": "whether only a part of the gold was read",
-    "problem": "what went wrong, where something did",
+    "problem": "what went wrong, if something did",
     "turns": "the value of each turn of the assistant",
 }
 
@@ -208,7 +210,7 @@ class RecipeInfo(Struct):
     components: list[ComponentInfo]
     needs: Annotated[dict[str, str], Meta(description="a reward's argument: the column")]
     takes: Annotated[list[str], Meta(description="every column that a reward would read")]
-    takes_any: Annotated[bool, Meta(description="whether a reward reads whatever it is given")]
+    takes_any: Annotated[bool, Meta(description="whether a reward reads any column")]
     max_rows: int
     max_body: int
     item_deadline: Annotated[float, Meta(description="seconds the judge may take for an answer")]
@@ -224,6 +226,14 @@ class Problem(Struct):
 
     error: str
     request: Annotated[str, Meta(description="The request's id, which is in the server's log")]
+
+
+def problem_response(
+    code: int, why: str, request: str, headers: dict[str, str] | None = None
+) -> Response:
+    """Return an answer that says what is wrong."""
+    content = to_json(Problem(why, request))
+    return Response(content, code, headers, media_type="application/json")
 
 
 def check_columns(request: ScoreRequest | RewardsRequest) -> None:
@@ -309,7 +319,7 @@ def info_of(recipe: Recipe, max_rows: int, max_body: int, deadline: float) -> Re
 
 
 def takes_any(recipe: Recipe) -> bool:
-    """Return whether a reward reads whatever columns it is given."""
+    """Return whether a reward reads any column that it gets."""
     return any(component.bound.takes_any for component in recipe.components)
 
 
@@ -331,3 +341,160 @@ def component_of(recipe: Recipe, wanted: str) -> Callable[..., Awaitable[list[Sc
         has = ", ".join(names)
         raise ValueError(f'the recipe has no component "{wanted[:80]}"; it has {has}')
     return partial(recipe.score_component_async, wanted)
+
+
+# --- OpenAPI --------------------------------------------------------------------------------------
+
+
+Json = dict[str, Any]
+TYPES: tuple[type[msgspec.Struct], ...] = (
+    Figures,
+    Problem,
+    RecipeInfo,
+    RewardsRequest,
+    RewardsResponse,
+    ScoreRequest,
+    ScoreResponse,
+    ScoredComponent,
+)
+REFUSALS = {
+    "408": "The request did not arrive in time",
+    "421": "The header Host names another machine",
+    "413": "Too large a body, or too many completions",
+    "415": "The content type is not application/json",
+    "422": "The batch cannot be scored: the message names the row and the column",
+    "429": "Too many rows or bytes are in flight: try again after Retry-After seconds",
+    "500": "A reward failed; the log has the reason",
+    "504": "Not scored within the server's deadline",
+}
+UNAUTHORISED = {"401": "The token is missing or wrong"}
+COMPLETION = {
+    "anyOf": [
+        {"type": "string"},
+        {"type": "array", "items": {"$ref": "#/components/schemas/Message"}},
+        {"$ref": "#/components/schemas/Message"},
+    ]
+}
+MESSAGE = {
+    "type": "object",
+    "description": "With role and content. What the last message of the assistant says counts; "
+    "its content is text, null, or a list of parts such as {type: text, text: …}",
+}
+
+
+def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
+    """Return the document of a server with this recipe.
+
+    guarded: whether it requires a token
+    root_path: the prefix of all paths
+    """
+    refs, schemas = msgspec.json.schema_components(
+        TYPES, ref_template="#/components/schemas/{name}"
+    )
+    named: dict[str, Json] = {kind.__name__: ref for kind, ref in zip(TYPES, refs, strict=True)}
+    schemas["Message"] = MESSAGE
+    _describe_batches(schemas["ScoreRequest"], schemas["RewardsRequest"], recipe)
+    refusals = {
+        code: _content(about, named["Problem"])
+        for code, about in {**REFUSALS, **(UNAUTHORISED if guarded else {})}.items()
+    }
+    document: Json = {
+        "openapi": "3.1.0",
+        "info": {
+            "title": f"plaudit: {recipe.name}",
+            "version": version("plaudit"),
+            "description": "What completions are worth, and why.",
+        },
+        "paths": {**_batches(named, refusals), **_get_paths(named, refusals, guarded)},
+        "components": {"schemas": schemas},
+    }
+    if root_path:
+        document["servers"] = [{"url": root_path}]
+    if guarded:
+        document["security"] = [{"token": []}]
+        document["components"]["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return document
+
+
+def _describe_batches(score: Json, rewards: Json, recipe: Recipe) -> None:
+    """Name the columns and the components of the recipe, and give an example of a batch."""
+    needs = recipe.needs()
+    example = {column: ["4"] for column in needs.values()}
+    for asked in (score, rewards):
+        batch = asked["properties"]
+        batch["completions"] |= {"items": COMPLETION, "examples": [["So it is \\boxed{4}."]]}
+        batch["columns"]["examples"] = [example]
+        if not takes_any(recipe):  # what no reward reads is not looked at
+            lists = {name: {"type": "array"} for name in columns_taken(recipe)}
+            batch["columns"] |= {"properties": lists, "additionalProperties": True}
+    names = [one.name for one in recipe.components]
+    rewards["properties"]["component"]["enum"] = [*names, None]
+    # One that the table calls something else may come under either name.
+    required = [column for argument, column in needs.items() if argument == column]
+    if required:
+        score["required"].append("columns")
+        score["properties"]["columns"]["required"] = required
+
+
+def _batches(named: dict[str, Json], refusals: Json) -> Json:
+    own = {
+        "/v1/score": _post("Score a batch with the whole recipe", "Score", named, refusals),
+        "/v1/rewards": _post("The total, or one component", "Rewards", named, refusals),
+    }
+    trainers = {
+        path: {
+            "post": {
+                "summary": about,
+                "operationId": path[1:].replace("/", "-"),
+                "requestBody": _body({"type": "object"}),
+                "responses": {"200": _content("In the format of the trainer", {}), **refusals},
+            }
+        }
+        for path, (_, _, about) in TRAINER_PATHS.items()
+    }
+    return {**own, **trainers}
+
+
+def _post(about: str, stem: str, named: dict[str, Json], refusals: Json) -> Json:
+    responses = {"200": _content("The batch, scored", named[f"{stem}Response"]), **refusals}
+    body = _body(named[f"{stem}Request"])
+    operation = stem.lower()
+    return {
+        "post": {
+            "summary": about,
+            "operationId": operation,
+            "requestBody": body,
+            "responses": responses,
+        }
+    }
+
+
+def _get_paths(named: dict[str, Json], refusals: Json, guarded: bool) -> Json:
+    unauthorised = {"401": refusals["401"]} if guarded else {}
+    paths = {
+        "/v1/recipe": _get("The recipe", "recipe", named["RecipeInfo"], unauthorised),
+        "/v1/figures": _get("How the server is doing", "figures", named["Figures"], unauthorised),
+        "/healthz": _get("Whether the server is running", "health", {"type": "object"}, {}),
+        "/readyz": _get(
+            "Whether the judge's workers have started",
+            "ready",
+            {"type": "object"},
+            {"503": _content("Not yet, or not any more", named["Problem"])},
+        ),
+    }
+    for path in ("/healthz", "/readyz"):
+        paths[path]["get"]["security"] = []
+    return paths
+
+
+def _get(about: str, operation: str, schema: Json, others: Json) -> Json:
+    responses = {"200": _content(about, schema), **others}
+    return {"get": {"summary": about, "operationId": operation, "responses": responses}}
+
+
+def _body(schema: Json) -> Json:
+    return {"required": True, "content": {"application/json": {"schema": schema}}}
+
+
+def _content(about: str, schema: Json) -> Json:
+    return {"description": about, "content": {"application/json": {"schema": schema}}}

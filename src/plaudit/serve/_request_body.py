@@ -1,8 +1,8 @@
 """Read the body of a request: only what the recipe reads is built.
 
 The body is timed while it arrives, and its bytes are counted. Then the memory that its objects will
-take is counted, before they are built: the most that they could take where that is little of what
-is free, else an estimate.
+take is counted, before they are built: the most that they could take if that is little of what is
+free, else an estimate.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from plaudit.serve._protocol import (
     columns_taken,
     takes_any,
 )
-from plaudit.serve._scorer import HeldMemory, Limits
+from plaudit.serve._scorer import HeldMemory, ServerLimits
 
 T = TypeVar("T")
 Asked = TypeVar("Asked", ScoreRequest, RewardsRequest)
@@ -38,7 +38,7 @@ WRONG = "the body is not what is expected"
 # --- receiving it ---------------------------------------------------------------------------------
 
 
-async def body_of(request: Request, limits: Limits) -> bytearray:
+async def body_of(request: Request, limits: ServerLimits) -> bytearray:
     """Return the whole body; refuses one that is too large, too slow, or not JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
@@ -49,21 +49,21 @@ async def body_of(request: Request, limits: Limits) -> bytearray:
     body = bytearray(announced)  # all at once: growing would take twice as much
     arrived = 0
     try:
-        async with asyncio.timeout(limits.sending):
+        async with asyncio.timeout(limits.io_timeout):
             async for part in request.stream():
                 _check_size(arrived + len(part), limits)
                 request.state.held.add(max(0, arrived + len(part) - len(body)))
                 body[arrived : arrived + len(part)] = part
                 arrived += len(part)
     except TimeoutError:
-        why = f"the body did not arrive within {limits.sending:g} s"
+        why = f"the body did not arrive within {limits.io_timeout:g} s"
         raise HTTPException(408, why) from None
     except ClientDisconnect:
         raise HTTPException(CLIENT_GONE, "the client went away") from None
     return body
 
 
-def _check_size(size: int, limits: Limits) -> None:
+def _check_size(size: int, limits: ServerLimits) -> None:
     if size > limits.body:
         raise HTTPException(413, f"the body is larger than {limits.body} bytes, the limit here")
 
@@ -105,26 +105,26 @@ class BodyReader:
     def __init__(self, recipe: Recipe) -> None:
         # The names that no column may have are read as well, to be refused.
         names = () if takes_any(recipe) else (*columns_taken(recipe), *RESERVED_NAMES)
-        self._columns = {f"column_{place}": name for place, name in enumerate(names)}
-        fields = [(field, Raw, MISSING) for field in self._columns]
-        self._outline = msgspec.defstruct("Columns", fields, rename=self._columns)
+        self._columns = {f"column_{number}": name for number, name in enumerate(names)}
+        raw = [(field, Raw, MISSING) for field in self._columns]
+        self._outline = msgspec.defstruct("Columns", raw, rename=self._columns)
 
     def score(self, body: bytes | bytearray, held: HeldMemory) -> ScoreRequest:
         """Return a batch for the whole recipe."""
-        return self._asked(body, held, ScoreOutline, ScoreRequest)
+        return self._read(body, held, ScoreOutline, ScoreRequest)
 
     def rewards(self, body: bytes | bytearray, held: HeldMemory) -> RewardsRequest:
         """Return a batch for one component."""
-        return self._asked(body, held, RewardsOutline, RewardsRequest)
+        return self._read(body, held, RewardsOutline, RewardsRequest)
 
     def any_object(self, body: bytes | bytearray, held: HeldMemory) -> dict[str, Any]:
         """Return a batch in the format of a trainer."""
-        found = _built(body, held)
+        found = _build(body, held)
         if not isinstance(found, dict):
             raise ValueError(f"{WRONG}: it must be an object, got {type(found).__name__}")
         return found
 
-    def _asked(
+    def _read(
         self,
         body: bytes | bytearray,
         held: HeldMemory,
@@ -138,7 +138,7 @@ class BodyReader:
     def _at_once(
         self, body: bytes | bytearray, held: HeldMemory, whole: type[Asked]
     ) -> Asked | None:
-        """Return all of a body, if it is good, and there is room for the worst that it may take."""
+        """Return all of a body, if it is good, and the worst that it may take fits into memory."""
         if not held.add_if_little(WORST * len(body)):
             return None
         try:
@@ -158,14 +158,14 @@ class BodyReader:
     ) -> Asked:
         """A body of which only what is read is built, or that is not good: then it says why."""
         try:
-            outline = _outlined(body, kind)
+            outline = _read_outline(body, kind)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             asked = _leniently(body, whole, held, error)
         else:
-            given = msgspec.structs.asdict(outline)
-            given["completions"] = _built(outline.completions, held)
-            given["columns"] = self._columns_of(outline.columns, held)
-            asked = whole(**given)
+            fields = msgspec.structs.asdict(outline)
+            fields["completions"] = _build(outline.completions, held)
+            fields["columns"] = self._columns_of(outline.columns, held)
+            asked = whole(**fields)
         if not isinstance(asked.completions, list):
             got = type(asked.completions).__name__
             raise ValueError(f"{WRONG}: `$.completions` must be a list, got {got}")
@@ -173,25 +173,25 @@ class BodyReader:
 
     def _columns_of(self, columns: Raw, held: HeldMemory) -> dict[str, Any]:
         if not self._columns:
-            found = _built(columns, held)
+            found = _build(columns, held)
             if not isinstance(found, dict):
                 raise ValueError(f"{WRONG}: `$.columns` must be an object")
             return found
-        outline = _outlined(columns, self._outline)
-        given = {name: getattr(outline, field) for field, name in self._columns.items()}
+        outline = _read_outline(columns, self._outline)
+        fields = {name: getattr(outline, field) for field, name in self._columns.items()}
         return {
-            name: _built(column, held) for name, column in given.items() if column is not MISSING
+            name: _build(column, held) for name, column in fields.items() if column is not MISSING
         }
 
 
-def _outlined(text: bytes | bytearray | Raw, kind: type[T]) -> T:
+def _read_outline(text: bytes | bytearray | Raw, kind: type[T]) -> T:
     try:
         return msgspec.json.decode(text, type=kind)
     except msgspec.ValidationError as error:
         raise ValueError(f"{WRONG}: {error}") from None
 
 
-def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
+def _build(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
     """Return the objects of a part of a body, once they are counted."""
     view = memoryview(text)
     if not held.add_if_little(WORST * len(view)):  # to look closer takes as long as to build
@@ -199,19 +199,19 @@ def _built(text: bytes | bytearray | Raw, held: HeldMemory) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return _loaded(bytes(text), held, error)
+        return _load(bytes(text), held, error)
 
 
 def _leniently(body: bytes | bytearray, kind: type[T], held: HeldMemory, error: Exception) -> T:
     """Return a request that strict JSON forbids: all of it is built, and counted as such."""
     held.add(memory_needed(body))
     try:
-        return msgspec.convert(_loaded(body, held, error), kind)
+        return msgspec.convert(_load(body, held, error), kind)
     except msgspec.ValidationError as wrong:
         raise ValueError(f"{WRONG}: {wrong}") from None
 
 
-def _loaded(text: bytes | bytearray, held: HeldMemory, error: Exception) -> Any:
+def _load(text: bytes | bytearray, held: HeldMemory, error: Exception) -> Any:
     """Return what Python's own JSON makes of a text, for which it decodes all of it first."""
     held.add(len(text) * (1 if text.isascii() else 5))
     try:
@@ -226,7 +226,7 @@ def _loaded(text: bytes | bytearray, held: HeldMemory, error: Exception) -> Any:
 
 # What stands between strings is counted by its marks; each value has one before it.
 MARKS = {ord(","): 48, ord("["): 120, ord("{"): 296}
-STRING = 56  # bytes of a string, beside its characters
+STRING = 56  # bytes of a string, without its characters
 SMALL = 2_048  # bytes of a text that needs no closer look: nothing takes more than WORST times that
 WORST = 32
 PIECE = 256 << 10  # bytes that are looked at in one go: meanwhile no other thread works

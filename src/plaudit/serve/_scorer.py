@@ -11,7 +11,6 @@ from dataclasses import dataclass, fields
 from functools import partial
 from math import inf
 from numbers import Integral, Real
-from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 
 from starlette.exceptions import HTTPException
@@ -21,27 +20,27 @@ LITTLE = 1 / 8  # of what is free
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """How much a server takes before it refuses.
 
     body: bytes of a request's body; default: 64 MiB
     rows: completions that may be in flight, over all requests
-    sending: seconds in which a client must have sent its request, and received its answer
+    io_timeout: seconds in which a client must have sent its request, and received its answer
     deadline: seconds in which a request must be scored, waiting included
     connections: connections that may be open; fewer if the process may not open as many files
-    held: bytes of memory that all requests may take together: their bodies, the objects read from
-        these, and the answers; default: eight times `body`
+    memory: bytes that all requests may take together: their bodies, the objects read from these,
+        and the answers; default: eight times `body`
 
-    >>> Limits(body=1000).held
+    >>> ServerLimits(body=1000).memory
     8000
     """
 
     body: int = 64 << 20
     rows: int = 16_384
-    sending: float = 30.0
+    io_timeout: float = 30.0
     deadline: float = 300.0
     connections: int = 1024
-    held: int = 0
+    memory: int = 0
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -50,8 +49,8 @@ class Limits:
             if not is_right:
                 wanted = "a whole number" if field.type is int else "a number"
                 raise ValueError(f"{field.name} must be {wanted}, got {value!r:.80}")
-            if field.name == "held" and value == 0:
-                object.__setattr__(self, "held", 8 * self.body)
+            if field.name == "memory" and value == 0:
+                object.__setattr__(self, "memory", 8 * self.body)
             elif not 0 < value < inf:
                 raise ValueError(f"{field.name} must be above 0, got {value}")
 
@@ -59,7 +58,7 @@ class Limits:
 class Admission:
     """Counts what is in flight: rows on the server's event loop, bytes in any thread."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self.limits = limits
         self.rows = 0
         self.requests = 0
@@ -67,7 +66,7 @@ class Admission:
         self.lock = threading.Lock()
 
     @contextmanager
-    def admitted(self, rows: int) -> Iterator[None]:
+    def admit(self, rows: int) -> Iterator[None]:
         """Admit a batch for as long as the block lasts, or refuse it."""
         most = self.limits.rows
         if rows > most:
@@ -101,7 +100,7 @@ class HeldMemory:
 
     def add(self, count: int) -> None:
         """Count more bytes, or refuse them."""
-        admission, most = self._admission, self._admission.limits.held
+        admission, most = self._admission, self._admission.limits.memory
         with admission.lock:
             own, everyones = self._bytes + count, admission.held + count
             if everyones <= most:
@@ -121,7 +120,7 @@ class HeldMemory:
         """Count more bytes if they are little of what is free; says whether it did."""
         admission = self._admission
         with admission.lock:
-            if count > (admission.limits.held - admission.held) * LITTLE:
+            if count > (admission.limits.memory - admission.held) * LITTLE:
                 return False
             self._bytes += count
             admission.held += count
@@ -156,7 +155,7 @@ _held: ContextVar[HeldMemory | None] = ContextVar("plaudit_held", default=None)
 
 
 class Scorer:
-    """Runs coroutines beside the server.
+    """Runs coroutines in a thread of their own.
 
     Its thread starts with the first of them, and again after `close` or in a forked process.
     """
@@ -188,7 +187,7 @@ class Scorer:
             _held.set(held)
             return await work()
 
-        there = self._started()
+        there = self._start()
         with self._lock:
             self.waiting += rows
         future = asyncio.run_coroutine_threadsafe(working(), there.loop)
@@ -203,7 +202,7 @@ class Scorer:
         if running is not None and self._process == os.getpid():
             running.close()
 
-    def _started(self) -> "_ScoringLoop":
+    def _start(self) -> "_ScoringLoop":
         if self._loop is None or self._process != os.getpid():
             self._loop, self._process = _ScoringLoop(), os.getpid()
         return self._loop
@@ -259,46 +258,23 @@ class DaemonThreads(ThreadPoolExecutor):
     """
 
     def __init__(self, most: int, name: str, held: Callable[[], HeldMemory | None]) -> None:
-        super().__init__(most)  # asyncio takes no other executor; this starts none of its threads
-        self._most, self._name, self._held = most, name, held
-        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
-        self._lock = threading.Lock()
-        self._count = self._free = 0
+        super().__init__(1)  # asyncio takes no other executor; this starts none of its threads
+        self._slots, self._name, self._held = threading.Semaphore(most), name, held
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
-        """Have a thread call the function."""
-        self._add_thread()
+        """Have a thread call the function, once fewer than `most` functions are being called."""
         job = _Job(partial(fn, *args, **kwargs), self._held())
-        self._jobs.put(job)
+        thread = threading.Thread(target=self._work, args=(job,), name=self._name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system cannot start a thread
+            job.future.cancel()
+            raise
         return job.future
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the threads that have nothing to do; nobody waits for the others."""
-        for _ in range(self._count):
-            self._jobs.put(None)
-
-    def _add_thread(self) -> None:
-        with self._lock:
-            if self._free > self._jobs.qsize() or self._count == self._most:
-                return
-            thread = threading.Thread(target=self._work, name=self._name, daemon=True)
-            try:
-                thread.start()
-            except RuntimeError:  # the system cannot start another: those that run must do
-                if not self._count:
-                    raise
-            else:
-                self._count += 1
-                self._free += 1
-
-    def _work(self) -> None:
-        while (job := self._jobs.get()) is not None:
-            with self._lock:
-                self._free -= 1
+    def _work(self, job: "_Job") -> None:
+        with self._slots:
             job.run()
-            del job
-            with self._lock:
-                self._free += 1
 
 
 class _Job:

@@ -36,7 +36,7 @@ from plaudit.serve._protocol import (
     to_json,
 )
 from plaudit.serve._request_body import CLIENT_GONE, BodyReader, body_of
-from plaudit.serve._scorer import Admission, HeldMemory, Limits, Scorer
+from plaudit.serve._scorer import Admission, HeldMemory, Scorer, ServerLimits
 from plaudit.trainers import Batch
 
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class Service:
     """One recipe, and everything that a server keeps for it."""
 
     def __init__(
-        self, recipe: Recipe, limits: Limits, images: str | PathLike[str] | None = None
+        self, recipe: Recipe, limits: ServerLimits, images: str | PathLike[str] | None = None
     ) -> None:
         self.recipe = recipe
         self.limits = limits
@@ -110,7 +110,7 @@ class Service:
         """Score a batch with the whole recipe."""
         asked = await self._read(request, self.reader.score)
         logged = Logged([], [])
-        batch = await self._scored(request, _batch_of(asked, logged))
+        batch = await self._score(request, _batch_of(asked, logged))
 
         def response() -> ScoreResponse:
             logs = logged if asked.logs else UNSET
@@ -122,7 +122,7 @@ class Service:
         """Score a batch as a reward function: by the recipe's total, or by one component."""
         asked = await self._read(request, self.reader.rewards)
         logged = Logged([], [])
-        batch = await self._scored(request, _batch_of(asked, logged), asked.component)
+        batch = await self._score(request, _batch_of(asked, logged), asked.component)
         if asked.logs:
             self._log(batch, asked, logged)
 
@@ -152,7 +152,7 @@ class Service:
         body = await self._read(request, self.reader.any_object)
         try:
             batch = batch_of(body)
-            scored = await self._scored(request, batch, recipe=self._recorded)
+            scored = await self._score(request, batch, recipe=self._recorded)
             rows = batch.with_neutral(self.recipe, scored.rows)
             return await self._batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
@@ -167,7 +167,7 @@ class Service:
         except (TypeError, ValueError) as error:
             raise HTTPException(422, str(error)[:LONGEST]) from None
 
-    async def _scored(
+    async def _score(
         self,
         request: Request,
         batch: Batch,
@@ -206,15 +206,15 @@ class Service:
     async def _admit_and_run(
         self, request: Request, completions: list[Any], work: Callable[[], Awaitable[T]]
     ) -> T:
-        """Return the result of the work, if its rows are admitted and the client waits for it."""
+        """Return the result of the work, if its rows are admit and the client waits for it."""
         request.state.rows = rows = len(completions)
 
-        async def confined() -> T:
+        async def confine() -> T:
             with only_below(*self._images):
                 return await work()
 
-        with self.admission.admitted(rows):
-            scoring = self.scorer.run(rows, confined, request.state.held)
+        with self.admission.admit(rows):
+            scoring = self.scorer.run(rows, confine, request.state.held)
             try:
                 return await run_while_connected(request.receive, scoring, self.limits.deadline)
             except HTTPException:
@@ -243,7 +243,7 @@ async def run_while_connected(receive: Receive, work: Awaitable[T], seconds: flo
     """The result of the work; it is cancelled when the client disconnects, or the time is over."""
     try:
         async with asyncio.timeout(seconds) as limit:
-            with _cancelled_without_client(receive):
+            with _cancel_without_client(receive):
                 return await work
     except TimeoutError:
         if not limit.expired():  # it is the work's own
@@ -254,7 +254,7 @@ async def run_while_connected(receive: Receive, work: Awaitable[T], seconds: flo
 
 
 @contextmanager
-def _cancelled_without_client(receive: Receive) -> Iterator[None]:
+def _cancel_without_client(receive: Receive) -> Iterator[None]:
     """Cancel what this task waits for when the client disconnects.
 
     The work needs no task of its own, which would take a tenth of a small batch's time.
@@ -264,7 +264,7 @@ def _cancelled_without_client(receive: Receive) -> Iterator[None]:
 
     def watch() -> None:
         nonlocal leaving
-        leaving = asyncio.ensure_future(_disconnected(receive))
+        leaving = asyncio.ensure_future(_wait_for_disconnect(receive))
         leaving.add_done_callback(lambda gone: gone.cancelled() or task.cancel())
 
     timer = asyncio.get_running_loop().call_later(UNWATCHED, watch)
@@ -281,7 +281,7 @@ def _cancelled_without_client(receive: Receive) -> Iterator[None]:
             leaving.cancel()
 
 
-async def _disconnected(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 

@@ -54,12 +54,8 @@ class Attack:
     @property
     def about(self) -> str:
         """The first paragraph of its docstring."""
-        return first_paragraph(self.build.__doc__ or self.name)
-
-
-def first_paragraph(doc: str) -> str:
-    """Return the first paragraph of a docstring, on one line."""
-    return " ".join(doc.partition("\n\n")[0].split())
+        doc = self.build.__doc__ or self.name
+        return " ".join(doc.partition("\n\n")[0].split())
 
 
 def attack(
@@ -144,7 +140,7 @@ class Case:
         return self.format.write_mark(answer)
 
     def joined(self, answers: Sequence[str], separators: Mapping[str, str]) -> Completions:
-        """Yield completions with several answers where one goes, by what stands between them."""
+        """Yield completions with several answers instead of one, by the text between them."""
         for name, separator in separators.items():
             yield name, self.full(separator.join(answers))
 
@@ -246,11 +242,7 @@ def _text_in(row: Mapping[str, Any], names: Sequence[str]) -> str:
 
 
 def differing(answers: Sequence[str], answer: str) -> list[str]:
-    """Return the answers that are not this one, nor nearly it, each once.
-
-    >>> differing(["94", "94.0", "95", "28"], "94")
-    ['28']
-    """
+    """Return the answers that are not this one, nor nearly it, each once."""
     right = number_text(answer)
     found = []
     for one in dict.fromkeys(answers):
@@ -265,20 +257,12 @@ def differing(answers: Sequence[str], answer: str) -> list[str]:
 
 
 def pad(completion: str, padding: str) -> str:
-    """Return a completion with more text where its reasoning begins.
-
-    >>> pad("<think>2 + 2</think><answer>4</answer>", "Hm. ")
-    '<think>Hm. 2 + 2</think><answer>4</answer>'
-    """
+    """Return a completion with more text at the beginning of its reasoning."""
     leading = _LEADING_TAG.match(completion)
     at = leading.end() if leading and leading[1] not in ("answer", "context") else 0
     return completion[:at] + padding + completion[at:]
 
 
 def plain_number(value: float) -> str:
-    """Return a number as a person writes it.
-
-    >>> plain_number(94.0), plain_number(16.50), plain_number(-1e-7)
-    ('94', '16.5', '-0.0000001')
-    """
+    """Return a number as a person writes it, such as 94, 16.5 or -0.0000001."""
     return str(gold_text_of(round(value, 10))).removesuffix(".0") if value else "0"

@@ -11,12 +11,12 @@ from typing import Any, TextIO
 from plaudit.recipes import Component, Recipe, presets
 from plaudit.recipes.files import as_recipe
 from plaudit.reports.audit._attack import CLASSES, Attack
-from plaudit.reports.audit._attacks.cost import cost_of
-from plaudit.reports.audit._engine import Engine, Progress
+from plaudit.reports.audit._attacks.measured import cost_of
+from plaudit.reports.audit._engine import Engine
 from plaudit.reports.audit._findings import Audit
-from plaudit.reports.audit._paid_formats import FormatFinder, PaidFormat
+from plaudit.reports.audit._paid_formats import AuditSample, FormatFinder, PaidFormat, sample_of
 from plaudit.reports.audit._reward_process import TOTAL, Raised, RowScorer
-from plaudit.reports.audit._sample import AuditSample, sample_of
+from plaudit.reports.progress import ProgressLine
 
 ROWS = 64
 _READ = 20_000  # rows of a file from which the sample is taken
@@ -86,12 +86,9 @@ def audit(
     asked, guessed = asked.with_guessed_columns(rows.names)
     sampled = sample_of(rows, asked, sample, seed)
     own = (*named_attacks(asked), *attacks)
-    line = _ProgressLine(progress)
-    try:
+    with ProgressLine(progress, quiet=0.0) as line:
         found = _audit_sample(asked, sampled, classes_of(only, skip), template, own, line)
-        return replace(found, guessed=guessed)
-    finally:
-        line.clear()
+    return replace(found, guessed=guessed)
 
 
 def _check_order(table: Any, recipe: Any) -> None:
@@ -117,7 +114,7 @@ def _audit_sample(
     classes: Collection[str],
     template: str | None,
     attacks: Sequence[Attack],
-    progress: Progress,
+    progress: ProgressLine,
 ) -> Audit:
     names = [component.name for component in recipe.components]
     targets = names if len(names) == 1 else [*names, TOTAL]
@@ -224,22 +221,3 @@ def named_attacks(recipe: Recipe) -> list[Attack]:
             )
         found.append(thing)
     return found
-
-
-class _ProgressLine:
-    """Shows what is being tried: over one line of a terminal, else now and then."""
-
-    def __init__(self, out: TextIO | None) -> None:
-        self._out, self._shown = out, False
-
-    def __call__(self, what: str) -> None:
-        if self._out is not None and self._out.isatty():
-            self._shown = True
-            print(f"\r\033[Kplaudit: {what}"[:100], end="", file=self._out, flush=True)
-        elif self._out is not None and not what.startswith("attack"):
-            print(f"plaudit: {what}", file=self._out, flush=True)
-
-    def clear(self) -> None:
-        """Clear the line."""
-        if self._out is not None and self._shown:
-            print("\r\033[K", end="", file=self._out, flush=True)

@@ -1,16 +1,15 @@
 """Plays attacks on rows, counts what they earn, and makes findings of it."""
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from plaudit.recipes import Recipe
-from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES, Attack, Case, first_paragraph
+from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES, Attack, Case
 from plaudit.reports.audit._attacks import ATTACKS
-from plaudit.reports.audit._attacks.cost import CostFound
-from plaudit.reports.audit._attacks.unstable import CHECKS
+from plaudit.reports.audit._attacks.measured import CHECKS, CostFound
 from plaudit.reports.audit._findings import LISTED, Audit, AuditFinding, Example, Tried, advice
-from plaudit.reports.audit._paid_formats import FormatFinder, PaidFormat, spread
+from plaudit.reports.audit._paid_formats import AuditSample, FormatFinder, PaidFormat, spread
 from plaudit.reports.audit._reward_process import (
     TOTAL,
     UNTRIED,
@@ -22,8 +21,8 @@ from plaudit.reports.audit._reward_process import (
     RowText,
     value_of,
 )
-from plaudit.reports.audit._sample import AuditSample
 from plaudit.reports.honest_answers import AnswerFormat, GoldKind
+from plaudit.reports.progress import ProgressLine
 
 _BUDGET = 120.0  # seconds for the attacks of one recipe; only slow rewards use them up
 _FORMATS = 4  # formats in which attacks are played
@@ -35,14 +34,11 @@ _WORTH = 0.05  # the share from which a variant is tried on all rows
 _GRADES = 4  # so many different values between nothing and full pay are partial credit
 _NOT_FULL = 0.9  # of its pay, below which a right answer is not paid in full
 _FEWEST = 3  # rows that a finding needs, if the table has as many
-# Of equal shares, the one that says most comes first: who pays a wrong answer for its length pays
-# whatever is long.
+# Of equal shares, the one that says most comes first: a reward that pays a wrong answer for its
+# length pays whatever is long.
 _ORDER = {kind: n for n, kind in enumerate(dict.fromkeys(("length", *CLASSES, RAISES)))}
 # The classes that count only for what reads the gold; see Attack.ignores_gold for single attacks.
 _FOR_GOLD_READERS = "key, echo, hedge, neighbour and retract"
-
-Progress = Callable[[str], None]
-
 
 # --- one attack -----------------------------------------------------------------------------------
 
@@ -131,7 +127,7 @@ def run_attack(
     texts: dict[str, dict[int, str]] = {}
     for case in (one for one in cases if one.kind in attack.golds):
         for built in attack.build(case):
-            variant, text = _checked(built, attack)
+            variant, text = _check_built(built, attack)
             if variant in texts or len(texts) < reach.variants:
                 texts.setdefault(variant, {})[case.index] = text
     tried = [
@@ -147,7 +143,7 @@ def run_attack(
     return runs if reach != Reach() else _with_all_rows(scorer, runs, formats)
 
 
-def _checked(built: object, attack: Attack) -> tuple[str, str]:
+def _check_built(built: object, attack: Attack) -> tuple[str, str]:
     """Return what an attack has built; raise TypeError if a user's attack yields anything else."""
     if isinstance(built, tuple) and len(built) == 2 and all(isinstance(t, str) for t in built):
         return built
@@ -231,7 +227,7 @@ class Engine:
         unpaid: Mapping[str, str],
         classes: Collection[str],
         attacks: Sequence[Attack],
-        progress: Progress,
+        progress: ProgressLine,
     ) -> None:
         self.formats = formats
         self._unpaid = unpaid
@@ -264,7 +260,7 @@ class Engine:
                 f"{reach.variants} of its variants"
             )
         late: dict[str, dict[str, None]] = {}
-        formats = self._played_formats()
+        formats = self._formats_to_play()
         plan = [(attack, one) for attack in self._attacks for one in formats]
         for number, (attack, one) in enumerate(plan, 1):
             alike = {t: paid for t, paid in self.formats.items() if paid.format == one}
@@ -281,7 +277,7 @@ class Engine:
                 f"{kind}: not tried, since there was no time left: {', '.join(names)}"
             )
 
-    def _played_formats(self) -> list[AnswerFormat]:
+    def _formats_to_play(self) -> list[AnswerFormat]:
         """Return the formats in which attacks are played: the total's first."""
         first = sorted(self.formats.items(), key=lambda one: one[0] != TOTAL)
         wanted: dict[AnswerFormat, list[str]] = {}
@@ -321,9 +317,8 @@ class Engine:
         """Score some completions again in other ways, and compare."""
         if "unstable" not in self._classes:
             return
-        texts = self._checked_texts()
-        for check in CHECKS:
-            name = check.__name__
+        texts = self._texts_to_check()
+        for name, (about, check) in CHECKS.items():
             self._progress(f"scoring again: {name}")
             first, second = check(self._scorer, texts)
             if any(isinstance(one, Hung) for one in second):  # the machine may have been busy
@@ -333,11 +328,10 @@ class Engine:
                 form = "text" if self._scorer.as_messages else "lists of messages"
                 self._skipped.append(f"unstable: {name}: {form} as completions raise")
                 continue
-            about = first_paragraph(check.__doc__ or "")
             for target in self.formats:
                 self._add_changes(name, about, target, texts, first, second)
 
-    def _checked_texts(self) -> list[RowText]:
+    def _texts_to_check(self) -> list[RowText]:
         paid = next(iter(self.formats.values()))
         texts: list[RowText] = []
         for row in spread(self._finder.rows, _CHECKED_ROWS):

@@ -3,11 +3,9 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from plaudit.reports import html_page, render_html
 from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES
 from plaudit.reports.audit._attacks import ATTACKS
 from plaudit.reports.audit._reward_process import TOTAL
@@ -256,18 +254,21 @@ def advice(kind: str, gold: GoldKind, reads_gold: bool) -> str:
 
 def write_page(found: Audit, directory: Path) -> Path:
     """Write the page of an audit to `directory/index.html`, and return its path."""
+    html = page_of(found)
     directory.mkdir(parents=True, exist_ok=True)
     page = directory / "index.html"
-    page.write_text(page_of(found), encoding="utf-8", newline="\n")
+    page.write_text(html, encoding="utf-8", newline="\n")
     return page
 
 
 def page_of(found: Audit) -> str:
     """Return the page as HTML."""
+    from plaudit.reports import html_page, package_file, render_html  # which need Jinja
+
     components = list(found.formats)
     with_findings = {finding.component for finding in found.findings}
     body = render_html(
-        _file("page.html.jinja"),
+        package_file("audit/page.html.jinja"),
         found=found,
         components=components,
         rows=_matrix(found, components),
@@ -283,8 +284,8 @@ def page_of(found: Audit) -> str:
         kind="plaudit audit",
         about=f"{found.rows} rows, {len(found.matrix)} pairs of an attack and a component.",
         sections={"findings": "Findings", "matrix": "Matrix", "formats": "Formats"},
-        styles=[_file("page.css")],
-        scripts=[_file("page.js")],
+        styles=[package_file("audit/page.css")],
+        scripts=[package_file("audit/page.js")],
     )
 
 
@@ -316,7 +317,3 @@ def _matrix(
         )
         for kind, name in names
     ]
-
-
-def _file(name: str) -> str:
-    return files("plaudit.reports.audit").joinpath(name).read_text(encoding="utf-8")

@@ -1,17 +1,21 @@
-"""The format in which each component pays an honest right answer, and what it pays."""
+"""The sample of an audit, and the format in which each component pays an honest right answer."""
 
 import inspect
+import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from plaudit.inputs.column_names import CHOICES, GOLD, PROGRAM, TESTS, first_of
+from plaudit.inputs.completions import text_of
+from plaudit.inputs.golds import as_option
 from plaudit.recipes import Component, Recipe
+from plaudit.recipes.columns import guess
 from plaudit.reports.audit._attack import NUMERIC, Case, differing, plain_number
 from plaudit.reports.audit._reward_process import Pay, Result, RowScorer, value_of
-from plaudit.reports.audit._sample import AuditSample
 from plaudit.reports.honest_answers import (
     REASONING,
     AnswerFormat,
@@ -19,11 +23,155 @@ from plaudit.reports.honest_answers import (
     GoldKind,
     learn_format,
     number_text,
+    program_gold,
+    read_gold,
     try_formats,
     usual_formats,
 )
 
+if TYPE_CHECKING:
+    from plaudit.tables import MemoryTable
+
+
+_COMPLETIONS = ("completion", "completions")
+
+
+@dataclass(frozen=True)
+class AuditSample:
+    """The rows that an audit uses."""
+
+    numbers: Sequence[int]  # the number of each row in the whole table
+    rows: Sequence[Mapping[str, Any]]  # their columns, without `completion` and `completions`
+    completions: Mapping[int, str]  # the text of what a model wrote, for rows that have it
+    as_messages: bool  # whether the table's completions are lists of messages
+    gold_column: str | None  # the column of golds; None if there is none
+    golds: Sequence[GoldAnswer | None]  # the gold of each row, read; None for a row that has none
+
+    def notes(self) -> list[str]:
+        """Return a note on the rows whose gold could not be read, with the first of them."""
+        column = self.gold_column
+        missing = [index for index, gold in enumerate(self.golds) if gold is None]
+        if column is None or not missing:
+            return []
+        shown = f"row {self.numbers[missing[0]]} has {self.rows[missing[0]].get(column)!r:.60}"
+        why = f"no gold can be read in {column}, where {shown}"
+        if len(missing) == len(self.golds):
+            return [f"{why}: nobody knows what a right answer would be"]
+        return [f"{len(missing)} of {len(self.golds)} rows were left out: {why}"]
+
+    @property
+    def kind(self) -> GoldKind:
+        """What most golds are."""
+        kinds = [gold.kind for gold in self.golds if gold is not None]
+        return max(dict.fromkeys(kinds), key=kinds.count, default=GoldKind.TEXT)
+
+
+def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> AuditSample:
+    """Return a sample of rows, the same for the same seed, in the order of the table.
+
+    recipe: which columns are read; that of the completions need not be there
+    """
+    numbers = list(range(len(table)))
+    if len(numbers) > count:
+        numbers = sorted(random.Random(seed).sample(numbers, count))
+    column = recipe.columns.get("completions") or next(
+        (name for name in _COMPLETIONS if name in table.names), ""
+    )
+    if column and column not in table.names:
+        there_are = ", ".join(table.names)
+        raise ValueError(f"there is no column {column!r}; the columns are {there_are}")
+    # The audit writes the completions itself, and so their ids.
+    needs = recipe.needs()
+    made = [needs[name] for name in ("completion_ids",) if name in needs]
+    recipe.check([*table.names, column or "completions", *made])
+    columns = [name for name in table.names if name not in _COMPLETIONS]
+    others = [name for name in columns if name != column]
+    tests = _tests_column(recipe, others)
+    gold = tests or _gold_column(recipe, others)
+    rows = [{n: table.values(n, at, at + 1)[0] for n in columns} for at in numbers]
+    values = [table.values(column, at, at + 1)[0] if column else None for at in numbers]
+    texts = {index: _completion(value, index) for index, value in enumerate(values)}
+    return AuditSample(
+        numbers=numbers,
+        rows=rows,
+        completions={index: text for index, text in texts.items() if text},
+        as_messages=any(
+            isinstance(value, list) and value and isinstance(value[0], dict | list) and value[0]
+            for value in values
+        ),
+        gold_column=gold,
+        golds=_program_golds(rows, tests, others)
+        if tests
+        else _of_one_kind([_gold(row, gold, _first_alternative(recipe)) for row in rows]),
+    )
+
+
+def _of_one_kind(golds: list[GoldAnswer | None]) -> list[GoldAnswer | None]:
+    """Return the golds; if most are words, years and letters among them become words, too."""
+    known = [gold for gold in golds if gold is not None]
+    if 2 * sum(gold.kind is GoldKind.TEXT for gold in known) <= len(known):
+        return golds
+    single = (*NUMERIC, GoldKind.LETTER)
+    return [replace(g, kind=GoldKind.TEXT) if g and g.kind in single else g for g in golds]
+
+
+def _tests_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
+    """Return the column of tests, if a reward reads one; `ground_truth` may be any gold."""
+    needs = recipe.needs()
+    names = (needs[name] for name in TESTS if name in needs and name not in GOLD)
+    return next((name for name in names if name in columns), None)
+
+
+def _program_golds(
+    rows: Sequence[Mapping[str, Any]], tests: str, columns: Sequence[str]
+) -> list[GoldAnswer | None]:
+    reference = first_of(PROGRAM, columns) or ""
+    return [program_gold(row.get(tests), row.get(reference)) for row in rows]
+
+
+def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
+    needs = recipe.needs()
+    for name in ("solution", *GOLD):
+        if name in needs and needs[name] in columns:
+            return needs[name]
+    mapped = recipe.columns.get("solution")
+    return mapped if mapped in columns else guess("solution", columns)
+
+
+def _first_alternative(recipe: Recipe) -> Callable[[Any], Any]:
+    """Return a function that takes a gold's first alternative, if the rewards take several."""
+    separators = [component.params.get("separator") for component in recipe.components]
+    separator = next((one for one in separators if isinstance(one, str)), "")
+    listed = all(c.bound.declaration.takes_alternatives for c in recipe.components)
+
+    def first(gold: Any) -> Any:
+        if separator and isinstance(gold, str) and separator in gold:
+            return next((part for part in gold.split(separator) if part.strip()), gold)
+        return gold[0] if listed and isinstance(gold, list) and gold else gold
+
+    return first
+
+
+def _gold(
+    row: Mapping[str, Any], column: str | None, first: Callable[[Any], Any]
+) -> GoldAnswer | None:
+    choices = next((row[name] for name in CHOICES if row.get(name)), None)
+    gold = None if column is None else first(row.get(column))
+    return read_gold(as_option(gold, choices), choices is not None)
+
+
+def _completion(value: Any, index: int) -> str:
+    if isinstance(value, list) and value and isinstance(value[0], str | list):
+        value = value[0]  # one of several completions
+    try:
+        return "" if value is None else text_of(value, index)
+    except TypeError:
+        return ""
+
+
 _TRIAL_ROWS = 12
+_TAG = re.compile(r"</?([a-z][a-z_]{2,20})>")
+_NOT_TAGS = {"context", "image", "eos", "pad", "unk", "bos"}
 _LONG_REASONING = " ".join(
     f"Part {n} of the {noun} is {word}, and so I look at it from the {side} side before going on."
     for n, (noun, word, side) in enumerate(
@@ -104,7 +252,8 @@ class FormatFinder:
         texts = [one.replace("\\/", "/") for one in constants if isinstance(one, str)]
         prompts = [str(row.get("prompt", "")) for row in sample.rows[:5]]
         texts = [*list(sample.completions.values())[:5], *prompts, *texts]
-        self._lengths, self._tags = _lengths_in(constants), _tags_in(texts)
+        tags = [tag for text in texts for tag in _TAG.findall(text) if tag not in _NOT_TAGS]
+        self._lengths, self._tags = _lengths_in(constants), tuple(dict.fromkeys(tags))[:4]
         self._thinks = any("<think>" in text for text in texts)
         self._wrong: dict[tuple[int, int], tuple[str, ...]] = {}
         golds = {row: gold.texts for row, gold in enumerate(sample.golds) if gold is not None}
@@ -117,8 +266,8 @@ class FormatFinder:
     def find(self, targets: Sequence[str]) -> dict[str, PaidFormat]:
         """Return the format of each component, and of the total if it is a target."""
         formats = self._candidates()
-        pays = self._tried(formats, targets)
-        long = self._tried(
+        pays = self._try(formats, targets)
+        long = self._try(
             [
                 AnswerFormat(one.template.replace(REASONING, _LONG_REASONING), text=one.text)
                 for one in formats
@@ -133,7 +282,7 @@ class FormatFinder:
             shown = self._shown is not None and pays[0][target] >= 0.9 * pays[best][target]
             one = formats[0] if shown else formats[best]
             if one not in measured:
-                measured[one] = self._measured(one, targets)
+                measured[one] = self._measure(one, targets)
             paid = replace(measured[one][target], own=self._shown or one)
             most = max((pay[target] for pay in long), default=0.0)
             if most > 2 * max(paid.full, 0.0):
@@ -152,7 +301,7 @@ class FormatFinder:
         shown = [] if self._shown is None else [self._shown]
         return [*shown, *(replace(one, text=n) for n in order for one in usual)]
 
-    def _tried(
+    def _try(
         self, formats: Sequence[AnswerFormat], targets: Sequence[str]
     ) -> list[dict[str, float]]:
         """Return what right answers get on average, format by format."""
@@ -160,15 +309,15 @@ class FormatFinder:
         results = try_formats(formats, rows, self._answer, self._scorer)
         return [{t: _mean(value_of(one, t) for one in some) for t in targets} for some in results]
 
-    def _measured(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
+    def _measure(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
         cases = [self.case(row, one) for row in self.rows]
         right = [(c.index, c.full(c.answer)) for c in cases]
         wrong = [(c.index, c.full(c.wrong)) for c in cases]
         results = [*self._scorer(right), *self._scorer(wrong)]
         gold = self._sample.gold_column
         names = dict.fromkeys(name for row in self._sample.rows for name in row)
-        by_gold = self._changed([*right, *wrong], results, [gold or ""])
-        by_prompt = self._changed([*right, *wrong], results, [n for n in names if n != gold])
+        by_gold = self._find_changed([*right, *wrong], results, [gold or ""])
+        by_prompt = self._find_changed([*right, *wrong], results, [n for n in names if n != gold])
         found = {}
         for target in targets:
             values = [value_of(one, target) for one in results]
@@ -180,7 +329,7 @@ class FormatFinder:
             )
         return found
 
-    def _changed(
+    def _find_changed(
         self, texts: Sequence[tuple[int, str]], before: Sequence[Result], columns: Sequence[str]
     ) -> set[str]:
         """Return the components whose values change when columns come from the next row."""
@@ -207,14 +356,14 @@ class FormatFinder:
 
     def _answer(self, row: int, one: AnswerFormat) -> str:
         gold = self._sample.golds[row]
-        return "42" if gold is None else _text(gold, one.text)
+        return "42" if gold is None else gold.text(one.text)
 
     def _alike(self, row: int, gold: GoldAnswer | None, answer: str, text: int) -> list[str]:
         """Return the answers of the rows that follow, of the same kind, then made-up ones."""
         golds = self._sample.golds
         after = [golds[(row + n) % len(golds)] for n in range(1, len(golds))]
         kind = GoldKind.TEXT if gold is None else gold.kind
-        alike = [_text(one, text) for one in after if one and one.kind is kind]
+        alike = [one.text(text) for one in after if one and one.kind is kind]
         if kind is GoldKind.LETTER:
             alike += "ABCD"
         if kind in NUMERIC:
@@ -237,10 +386,6 @@ class FormatFinder:
             boxes = [f"[{n}, {n}, {n + 25}, {n + 20}]" for n in range(3, 90, 11)]
             alike += boxes if kind is GoldKind.BOX else [f"[{box}]" for box in boxes]
         return alike
-
-
-def _text(gold: GoldAnswer, text: int) -> str:
-    return gold.texts[min(text, len(gold.texts) - 1)]
 
 
 def spread(rows: Sequence[int], count: int) -> list[int]:
@@ -274,12 +419,6 @@ def _differ(a: float | None, b: float | None) -> bool:
     return abs(a - b) > 1e-9
 
 
-# --- what a reward's code names -------------------------------------------------------------------
-
-_TAG = re.compile(r"</?([a-z][a-z_]{2,20})>")
-_NOT_TAGS = {"context", "image", "eos", "pad", "unk", "bos"}
-
-
 def constants_of(component: Component) -> Iterator[Any]:
     """Yield the numbers and texts in a reward's code, its defaults and its parameters."""
     yield from component.params.values()
@@ -310,12 +449,6 @@ def _constants(code: CodeType, named: Mapping[str, Any], depth: int = 0) -> Iter
             yield from [value] if isinstance(value, str | int) else value[:50]
         elif inspect.isfunction(value) and value.__globals__ is named and depth < 3:
             yield from _constants(value.__code__, named, depth + 1)
-
-
-def _tags_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the first four tags that texts name."""
-    found = [tag for text in texts for tag in _TAG.findall(text) if tag not in _NOT_TAGS]
-    return tuple(dict.fromkeys(found))[:4]
 
 
 def _lengths_in(constants: Iterable[Any]) -> tuple[int, ...]:

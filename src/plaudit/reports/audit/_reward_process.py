@@ -1,6 +1,6 @@
 """Scores completions in a process of its own, which is killed and started again if a reward hangs.
 
-`RowScorer` scores completions of rows, `RewardProcess` one batch, and `main` is what runs in the
+`RowScorer` scores completions of rows, `AuditProcess` one batch, and `main` is what runs in the
 process. A completion on which a reward raises or hangs gets that as its result: batches that fail
 are taken apart, so that the others get their pay.
 """
@@ -38,15 +38,11 @@ _HARMLESS = "It is so."
 
 @dataclass(frozen=True)
 class Pay:
-    """What one completion got: by component, and in total.
+    """What one completion got: by component, and in total."""
 
-    values: None if the row was skipped
-    problems: what was wrong with a value, such as "not a number"
-    """
-
-    values: Mapping[str, float | None]
+    values: Mapping[str, float | None]  # None if the row was skipped
     whys: Mapping[str, str]
-    problems: Mapping[str, str]
+    problems: Mapping[str, str]  # what was wrong with a value, such as "not a number"
 
 
 @dataclass(frozen=True)
@@ -67,12 +63,9 @@ class Raised:
 
 @dataclass(frozen=True)
 class Hung:
-    """A batch, or a completion, that was not done in time, or that ended the process.
+    """A batch, or a completion, that was not done in time, or that ended the process."""
 
-    seconds: how long it ran, without the time in which the machine was busy with others
-    """
-
-    seconds: float
+    seconds: float  # how long it ran, without the time in which the machine was busy with others
     ended_process: bool = False
 
 
@@ -107,7 +100,7 @@ class RowScorer:
             "completion_ids" in recipe.needs() or "completion_ids" in self._names
         )
         warm_up = self._batch([(0, _HARMLESS)], as_messages)
-        self._processes = [RewardProcess(recipe, warm_up, hash_seed=seed) for seed in (0, 1)]
+        self._processes = [AuditProcess(recipe, warm_up, hash_seed=seed) for seed in (0, 1)]
 
     def __enter__(self) -> "RowScorer":
         return self
@@ -131,7 +124,8 @@ class RowScorer:
     ) -> list[Result]:
         """Return what each completion got."""
         how = (in_thread, in_other_process, in_other_form)
-        most = 1 if alone else self._batch_size()
+        fitting = int(_DEADLINE / 4 / self.seconds_each) if self.seconds_each else 16
+        most = 1 if alone else max(1, min(_MOST, fitting))
         return [one for batch in _batches(texts, most) for one in self._results(batch, how)]
 
     def with_columns_of(
@@ -150,15 +144,10 @@ class RowScorer:
 
     def timed(self, texts: Sequence[RowText], deadline: float) -> BatchResult:
         """Score some completions at once, with a deadline for all of them."""
-        return self._scored(texts, (), deadline)
-
-    def _batch_size(self) -> int:
-        if not self.seconds_each:
-            return 16
-        return max(1, min(_MOST, int(_DEADLINE / 4 / self.seconds_each)))
+        return self._score(texts, (), deadline)
 
     def _results(self, texts: list[RowText], how: tuple[bool, ...]) -> list[Result]:
-        result = self._scored(texts, how)
+        result = self._score(texts, how)
         if isinstance(result, PaidBatch):
             each = result.seconds / len(texts)
             self.seconds_each = min(self.seconds_each or each, each)
@@ -177,11 +166,11 @@ class RowScorer:
             return [UNTRIED] * len(texts)
         found: list[Result] = []
         for number, text in enumerate(texts, 1):
-            result = self._scored([text], how, _ALONE + 4 * self.seconds_each)
+            result = self._score([text], how, _ALONE + 4 * self.seconds_each)
             busy = isinstance(result, Hung) and result.seconds < _ALONE / 2
             if isinstance(result, Hung) and busy and not result.ended_process:
                 # The machine was busy with others: it gets more time.
-                result = self._scored([text], how, 5 * _ALONE)
+                result = self._score([text], how, 5 * _ALONE)
             found.append(result.pays[0] if isinstance(result, PaidBatch) else result)
             if isinstance(result, Hung):
                 self._hangs += 1
@@ -189,7 +178,7 @@ class RowScorer:
                 return [*found, *(self._results(rest, how) if rest else [])]
         return found
 
-    def _scored(
+    def _score(
         self, texts: Sequence[RowText], how: tuple[bool, ...], deadline: float = 0.0
     ) -> BatchResult:
         in_thread, in_other_process, in_other_form = how or (False, False, False)
@@ -205,7 +194,11 @@ class RowScorer:
         columns = {name: [self._rows[i].get(name) for i, _ in texts] for name in self._names}
         if self._wants_ids:
             name = self._recipe.columns.get("completion_ids", "completion_ids")
-            columns[name] = [_token_ids(text) for _, text in texts]
+            # There is no tokenizer: each word has an id.
+            columns[name] = [
+                [zlib.crc32(word.encode("utf-8", "replace")) % 50_000 for word in text.split()]
+                for _, text in texts
+            ]
         completions: list[Any] = [text for _, text in texts]
         if as_messages:
             completions = [[{"role": "assistant", "content": text}] for text in completions]
@@ -225,17 +218,12 @@ def _batches(texts: Sequence[RowText], most: int) -> list[list[RowText]]:
     return batches
 
 
-def _token_ids(text: str) -> list[int]:
-    """Return ids for a text, since no tokenizer is at hand: one for each word."""
-    return [zlib.crc32(word.encode("utf-8", "replace")) % 50_000 for word in text.split()]
-
-
 # --- one process ----------------------------------------------------------------------------------
 
 _Batch = tuple[list[Any], dict[str, list[Any]]]  # completions, and the columns of their rows
 
 
-class RewardProcess:
+class AuditProcess:
     """A recipe in a process of its own, which is started when it is needed.
 
     warm_up: a batch that a new process scores before any other, with time enough to import and
@@ -260,11 +248,11 @@ class RewardProcess:
     ) -> BatchResult:
         """Return the pays of a batch, or how it failed."""
         try:
-            connection = self._started()
-            waited = self._waited()
+            connection = self._start()
+            waited = self._waiting()
             connection.send((completions, columns, in_thread))
             if not connection.poll(deadline):
-                ran = deadline - (self._waited() - waited)
+                ran = deadline - (self._waiting() - waited)
                 self.close()
                 return Hung(ran)
             kind, *answer = connection.recv()
@@ -287,7 +275,7 @@ class RewardProcess:
             {name: score[2] for name, score in named.items() if score[2]},
         )
 
-    def _started(self) -> Connection:
+    def _start(self) -> Connection:
         if self._connection is not None:
             return self._connection
         here, there = socket.socketpair()
@@ -315,9 +303,9 @@ class RewardProcess:
             return self._connection
         self._warm_up = None  # it hangs on anything: a finding, and not of this batch
         self.close()
-        return self._started()
+        return self._start()
 
-    def _waited(self) -> float:
+    def _waiting(self) -> float:
         return 0.0 if self._process is None else _waiting_seconds(str(self._process.pid))
 
     def close(self) -> None:
@@ -362,12 +350,12 @@ def main(descriptor: int, parent: int) -> None:
             for component in recipe.components:
                 _ = component.bound  # imports the reward's module, which is no batch's fault
         except Exception as error:  # EOFError too: then nobody reads what is sent
-            connection.send(_described(error)[1])
+            connection.send(_describe(error)[1])
             return
         connection.send("")  # ready
         while True:
             completions, columns, in_thread = connection.recv()
-            connection.send(_scored_batch(recipe, completions, columns, in_thread))
+            connection.send(_score_batch(recipe, completions, columns, in_thread))
     except (EOFError, OSError):
         return
 
@@ -382,7 +370,7 @@ def _seed() -> None:
     np.random.seed(0)
 
 
-def _scored_batch(
+def _score_batch(
     recipe: Recipe, completions: list[Any], columns: Mapping[str, Any], in_thread: bool
 ) -> tuple[Any, ...]:
     """Return ("paid", rows, seconds) or ("raised", component, message)."""
@@ -395,7 +383,7 @@ def _scored_batch(
                 (row.total, _scores(row)) for row in recipe.score_batch(completions, **columns).rows
             ]
         except BaseException as error:  # SystemExit too: the audit goes on
-            found.append(("raised", *_described(error)))
+            found.append(("raised", *_describe(error)))
             return
         seconds = time.perf_counter() - start - (_waiting_seconds("thread-self") - waited)
         # On a busy machine Linux may count more waiting than time went by.
@@ -418,7 +406,7 @@ def _scores(row: Any) -> list[tuple[float | None, str, str]]:
     ]
 
 
-def _described(error: BaseException) -> tuple[str, str]:
+def _describe(error: BaseException) -> tuple[str, str]:
     """Return which component raised, by the note that a recipe adds, and what."""
     notes = [note for note in getattr(error, "__notes__", []) if note.startswith("in ")]
     component = notes[0].removeprefix("in ").partition(" (")[0] if notes else ""

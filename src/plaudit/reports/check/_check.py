@@ -13,18 +13,20 @@ from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
 from plaudit.reports import ReportError
 from plaudit.reports.check._checks import CheckedChunk, PromptFiles, check_chunk, check_prompts
-from plaudit.reports.check._findings import KINDS, CheckFinding, CheckSummary
-from plaudit.reports.check._gold_checks import Calibration, calibrate
-from plaudit.reports.check._output import (
+from plaudit.reports.check._findings import (
     FINDINGS,
+    KINDS,
     PAGE,
+    CheckFinding,
+    CheckSummary,
     FindingsFile,
     drop_rows,
     output_paths,
     read_findings,
     write_page,
 )
-from plaudit.reports.check._plan import CheckPlan, make_plan
+from plaudit.reports.check._gold_checks import Calibration, calibrate
+from plaudit.reports.check._plan import CheckOptions, CheckPlan, make_plan
 from plaudit.tables import (
     Block,
     Chunk,
@@ -120,7 +122,7 @@ def check(
         else:
             source = _rows_of_table(table_of(table))
         path = Path(temp, FINDINGS)
-        _, summary = _checked(source, recipe, options, path)
+        _, summary = _check_source(source, recipe, options, path)
         summary = replace(summary, seconds=time.monotonic() - start)
         return CheckResult(read_findings(path), summary)
 
@@ -178,8 +180,8 @@ def check_table(
     with stopping_on_system_errors(_AGAIN), tempfile.TemporaryDirectory(prefix="plaudit-") as temp:
         files = find_inputs(named, folder, "check")
         kept = [] if dropped_to is None else output_paths(files, paths, dropped_to)
-        path = (Path(temp) if folder is None else _made(folder)) / FINDINGS
-        findings, summary = _checked(_rows_of_files(files, limit), recipe, options, path)
+        path = (Path(temp) if folder is None else _make_folder(folder)) / FINDINGS
+        findings, summary = _check_source(_rows_of_files(files, limit), recipe, options, path)
         left = drop_rows(files, kept, findings.has) if kept else 0
     seconds = time.monotonic() - start
     summary = replace(summary, out=folder, dropped_to=dropped_to, left=left, seconds=seconds)
@@ -191,7 +193,7 @@ def check_table(
     return summary
 
 
-def _made(folder: Path) -> Path:
+def _make_folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -200,39 +202,20 @@ def _made(folder: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckOptions:
-    """The options of a check; see `check_table`."""
-
-    completions: str | None
-    group: str | None
-    columns: Mapping[str, str]
-    template: str | None
-    skip: Sequence[str]
-    workers: int | None
-    progress: TextIO | None
-
-
-@dataclass(frozen=True, slots=True)
 class RowSource:
-    """Where rows come from.
+    """Where rows come from."""
 
-    heads: the first rows of each file
-    files: the names of the files
-    size: of all of it, as the chunks count what was read
-    chunks: returns all rows, in chunks
-    """
-
-    heads: Sequence[Head]
-    files: tuple[str, ...]
-    size: int
-    chunks: Callable[[CheckPlan], Iterator[Chunk]]
+    heads: Sequence[Head]  # the first rows of each file
+    files: tuple[str, ...]  # the names of the files
+    size: int  # of all of it, as the chunks count what was read
+    chunks: Iterator[Chunk]  # all rows
 
 
 def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowSource:
     names = tuple(file.name for file in files)
     size = sum(file.size for file in files)
     heads = heads_of(files, "check")
-    return RowSource(heads, names, size, lambda plan: chunks_of(files, limit))
+    return RowSource(heads, names, size, chunks_of(files, limit))
 
 
 def _rows_of_table(table: MemoryTable) -> RowSource:
@@ -240,7 +223,7 @@ def _rows_of_table(table: MemoryTable) -> RowSource:
         raise InputError("there are no rows to check: the table is empty")
     first = _block(table, 0, min(_FIRST, len(table)))
     head = Head("the table", first.records_from(range(len(first))), table.names, None, False, "")
-    return RowSource([head], ("",), len(table), lambda plan: _chunks(table))
+    return RowSource([head], ("",), len(table), _chunks(table))
 
 
 def _block(table: MemoryTable, start: int, end: int) -> Block:
@@ -254,7 +237,7 @@ def _chunks(table: MemoryTable) -> Iterator[Chunk]:
         yield Chunk(number, block, start, len(block))
 
 
-def _checked(
+def _check_source(
     source: RowSource, recipe: Recipe, options: CheckOptions, path: Path
 ) -> tuple[FindingsFile, CheckSummary]:
     """Check all rows, and write what is found to the file `path`."""
@@ -263,11 +246,9 @@ def _checked(
         if kind not in KINDS:
             raise InputError(f"there is no kind {kind!r} to skip; the kinds are {', '.join(KINDS)}")
     recipe, notes = _with_columns(recipe, options, source.heads[0].columns)
-    plan, sample, more = make_plan(
-        source.heads, recipe, options.completions, options.group, options.template, options.skip
-    )
+    plan, sample, more = make_plan(source.heads, recipe, options)
     warn_of_untested_version()  # here, and not in each of the workers
-    plan, unknown = _calibrated(replace(plan, files=source.files), sample, options.workers)
+    plan, unknown = _calibrate(replace(plan, files=source.files), sample, options.workers)
     with (
         FindingsFile(path, options.skip) as findings,
         tempfile.TemporaryDirectory(prefix="plaudit-") as scratch,
@@ -316,7 +297,7 @@ def _work(
     )
 
 
-def _calibrated(
+def _calibrate(
     plan: CheckPlan, sample: list[dict[str, Any]], workers: int | None
 ) -> tuple[CheckPlan, list[str]]:
     """Find the formats that the comparisons want; add notes on those that were not found."""
@@ -350,7 +331,7 @@ def _check_rows(
     early: dict[int, CheckedChunk] = {}
 
     def chunks() -> Iterator[Chunk]:
-        for chunk in source.chunks(plan):
+        for chunk in source.chunks:
             read[chunk.number] = chunk.read
             yield chunk
 

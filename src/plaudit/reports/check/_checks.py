@@ -78,26 +78,18 @@ class _CheckedRow:
 
 @dataclass(frozen=True, slots=True)
 class PromptRow:
-    """What is kept of a row to compare it with others of the same prompt.
+    """What is kept of a row to compare it with others of the same prompt."""
 
-    key: the digest of its prompt
-    record: the digest of all that was read of the row
-    gold: its gold, as JSON
-    columns: what else is needed to compare golds, as JSON
-    answer: what its completion answers, if completions are scored
-    right: whether that is right; None if nobody knows
-    """
-
-    key: str
+    key: str  # the digest of its prompt
     row: int
     file: str
     line: int
-    record: str
-    gold: str
-    columns: str
+    record: str  # the digest of all that was read of the row
+    gold: str  # its gold, as JSON
+    columns: str  # what else is needed to compare golds, as JSON
     prompt: str
-    answer: str | None = None
-    right: bool | None = None
+    answer: str | None = None  # what its completion answers, if completions are scored
+    right: bool | None = None  # whether that is right; None if nobody knows
 
     def __str__(self) -> str:
         return f"Line {self.line} of {self.file}" if self.file else f"Row {self.row}"
@@ -176,10 +168,12 @@ def _prompt(record: Mapping[str, Any], plan: CheckPlan) -> str:
 
 def _check_without_reward(row: _CheckedRow, plan: CheckPlan) -> None:
     record = row.record
+    # An empty list may be a gold: no call of a tool is right.
+    takes_no_call = "tools" in plan.read and bool(record.get("tools"))
     for column in plan.required:
         if column not in record:
             row.add("missing_value", column, f"The row has no column {column}.")
-        elif _is_empty(record[column]) and not _says_no_call(record, column, plan):
+        elif _is_empty(record[column]) and not (record[column] == [] and takes_no_call):
             what = "null" if record[column] is None else "empty"
             row.add("missing_value", column, f"The column {column} is {what}.")
     texts = _prompt_texts(record, plan)
@@ -222,11 +216,6 @@ def _prompt_texts(record: Mapping[str, Any], plan: CheckPlan) -> list[str] | Non
     except (TypeError, ValueError):
         return None
     return [text for text in texts if text.strip()] if columns else None
-
-
-def _says_no_call(record: Mapping[str, Any], column: str, plan: CheckPlan) -> bool:
-    """Whether an empty list is a gold: no call of a tool is right."""
-    return record[column] == [] and "tools" in plan.read and bool(record.get("tools"))
 
 
 def _is_empty(value: Any) -> bool:
@@ -296,7 +285,11 @@ def _prompt_row(
     if _is_empty(row.record.get(column)):
         return None
     others = {n: row.record[n] for n in plan.read if n in row.record and n != column}
-    small = {n: value for n, value in others.items() if _is_small(value)}
+    small = {
+        name: value
+        for name, value in others.items()
+        if not isinstance(value, bytes) and len(repr(value)) <= _KEPT
+    }
     answers = answered.get(row.number, []) if plan.rollouts else []
     answer, right = answers[0] if len(answers) == 1 else (None, None)
     return PromptRow(
@@ -311,10 +304,6 @@ def _prompt_row(
         answer,
         right,
     )
-
-
-def _is_small(value: Any) -> bool:
-    return not isinstance(value, bytes) and len(repr(value)) <= _KEPT
 
 
 def _digest(text: str) -> str:
@@ -364,7 +353,14 @@ def check_prompts(files: PromptFiles, plan: CheckPlan, work: Work) -> Iterator[l
     for rows in files.prompts():
         others = {row.gold for row in rows if (row.key, _digest(row.gold)) in different}
         if others:
-            yield [_conflict(row, rows, others, plan) for row in rows]
+            # The first row's gold is the one that all were compared with.
+            unequal = next(row for row in rows if row.gold in others)
+            pairs = [(row, rows[0] if row.gold in others else unequal) for row in rows]
+            why = "{} has the same prompt and the gold {}."
+            yield [
+                _finding("conflicting_golds", row, other, why.format(other, _gold(other, 80)), plan)
+                for row, other in pairs
+            ]
             continue
         found = _duplicates(rows, plan)
         why = _suspicion([(row.answer, row.right) for row in rows])
@@ -426,15 +422,6 @@ def _is_stopped(score: ScoreOrError) -> bool:
     return isinstance(score, Exception) or score.status in (*UNFINISHED_STATUSES, "bad_gold")
 
 
-def _conflict(
-    row: PromptRow, rows: Sequence[PromptRow], others: set[str], plan: CheckPlan
-) -> CheckFinding:
-    # The first row's gold is the one that all were compared with.
-    other = rows[0] if row.gold in others else next(one for one in rows if one.gold in others)
-    why = f"{other} has the same prompt and the gold {shown(json.loads(other.gold), 80)}."
-    return _finding("conflicting_golds", row, other, why, plan)
-
-
 def _duplicates(rows: Sequence[PromptRow], plan: CheckPlan) -> list[CheckFinding]:
     """Return a finding for each row that occurs again; of completions, only if all is the same."""
     first: dict[str, PromptRow] = {}
@@ -452,6 +439,9 @@ def _finding(
 ) -> CheckFinding:
     comparison = plan.comparisons[0]
     name = "" if kind == "duplicate_row" else comparison.name
-    value = shown(json.loads(row.gold))
-    known = (kind, row.file, row.line, row.row, comparison.column, value, why, name)
+    known = (kind, row.file, row.line, row.row, comparison.column, _gold(row), why, name)
     return CheckFinding(*known, None if other is None else other.row, row.prompt)
+
+
+def _gold(row: PromptRow, most: int = SHOWN) -> str:
+    return shown(json.loads(row.gold), most)

@@ -94,7 +94,9 @@ def _problems(
     wanted = comparison.format
     if wanted is None:
         return found
-    sound = [n for n, row in enumerate(rows) if not found[n] and not _asks_a_model(row)]
+    # VLM-R1's method "llm" asks a language model, which costs money.
+    free = [row.get("accu_reward_method") != "llm" for row in rows]
+    sound = [n for n, is_free in enumerate(free) if is_free and not found[n]]
     answers = {n: honest_answers(rows[n], comparison) for n in sound}
     texts = [wanted.write(answers[n][0]) for n in sound]
     first = dict(zip(sound, scores_of([rows[n] for n in sound], texts, comparison), strict=True))
@@ -157,11 +159,6 @@ def _no_answer(row: Row, gold: Any, plan: CheckPlan) -> GoldProblem | None:
     if tag := _HTML.search(texts[0]):
         return GoldProblem("markup_gold", f"It is HTML: {shown(tag[0], 40)}.")
     return None
-
-
-def _asks_a_model(row: Row) -> bool:
-    """Return whether the row asks a language model by VLM-R1's method, which costs money."""
-    return row.get("accu_reward_method") == "llm"
 
 
 def _problem_in(score: ScoreOrError) -> GoldProblem | None:
@@ -300,13 +297,10 @@ def is_right(score: ScoreOrError, comparison: GoldComparison) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """The comparisons with their formats, or the failure of one that raises for every row.
-
-    unknown: the names of those whose format was not found
-    """
+    """The comparisons with their formats, or the failure of one that raises for every row."""
 
     comparisons: tuple[GoldComparison, ...]
-    unknown: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()  # the names of those whose format was not found
     failure: Failure | None = None
 
 

@@ -3,9 +3,9 @@
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
-from typing import Any
+from typing import Any, TextIO
 
 from plaudit.inputs.column_names import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
@@ -21,6 +21,19 @@ _SAMPLE = 48  # rows on which formats are tried
 _FIRST = ("\\boxed{{answer}}", "<answer>{answer}</answer>", "${answer}$", "{answer}")
 
 _REPEATED = 0.02  # of the first rows: if more share their prompt, each is one of its completions
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """The options of a check; see `check_table`."""
+
+    completions: str | None = None
+    group: str | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
+    template: str | None = None
+    skip: Sequence[str] = ()
+    workers: int | None = None
+    progress: TextIO | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +66,12 @@ class GoldComparison:
 
 @dataclass(frozen=True, slots=True)
 class ProgramTests:
-    """A component that runs programs against tests.
-
-    tests: the column of the tests
-    reference: the column of programs that should pass them; "" if there is none
-    params: the parameters of the reward
-    """
+    """A component that runs programs against tests."""
 
     name: str
-    tests: str
-    reference: str
-    params: Mapping[str, Any]
+    tests: str  # the column of the tests
+    reference: str  # the column of programs that should pass them; "" if there is none
+    params: Mapping[str, Any]  # the parameters of the reward
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +125,14 @@ class CheckPlan:
 
 
 def make_plan(
-    heads: Sequence[Head],
-    recipe: Recipe,
-    completions: str | None,
-    group: str | None,
-    template: str | None,
-    skip: Sequence[str],
+    heads: Sequence[Head], recipe: Recipe, options: CheckOptions
 ) -> tuple[CheckPlan, list[dict[str, Any]], list[str]]:
     """Return the plan, rows to try formats on, and notes on what will not be checked.
 
     heads: the first rows of each file
     """
-    column = completions or recipe.columns.get("completions")
+    group = options.group
+    column = options.completions or recipe.columns.get("completions")
     for head in heads:
         _check_columns(head, recipe, column, group)
     names = list(dict.fromkeys(name for head in heads for name in head.columns))
@@ -138,6 +142,7 @@ def make_plan(
     needs = {**recipe.needs(), **_only_ones(recipe, names)}
     own_images = frozenset(c for a, c in needs.items() if a.split(".")[-1] in IMAGE)
     images = tuple(dict.fromkeys([*own_images, *(name for name in IMAGE if name in names)]))
+    choices = [recipe.columns.get("choices", CHOICES[0]), *CHOICES]
     prompts = _prompts(names, images, group)
     comparisons, notes = _comparisons(recipe)
     recipes = [comparison.recipe for comparison in comparisons]
@@ -150,17 +155,17 @@ def make_plan(
         files=("",),
         completions=column,
         groups=groups,
-        scored="suspicious_gold" not in skip
+        scored="suspicious_gold" not in options.skip
         and bool(column and comparisons and (groups or _has_repeated(rows, prompts))),
         required=tuple(dict.fromkeys(c for c in needs.values() if not is_made_by_trainers(c))),
         prompts=prompts,
         images=images,
         own_images=own_images,
-        choices=_choices(recipe, names),
+        choices=tuple(name for name in dict.fromkeys(choices) if name in names),
         sizes=tuple(pair for pair in _SIZES if {*pair} <= {*names}),
         read=tuple(n for n in names if n != column and any(is_read_by(n, r) for r in recipes)),
         comparisons=tuple(comparisons),
-        formats=_formats(template),
+        formats=_formats(options.template),
         limits=judge_limits(),
         programs=_programs(recipe, names),
     )
@@ -218,11 +223,6 @@ def _prompts(names: Sequence[str], images: Sequence[str], group: str | None) -> 
     found = [name for name in PROMPT if name in names]
     others = [name for name in (*_CONTEXTS, *images) if name in names]
     return (*found, *others) if found else ()
-
-
-def _choices(recipe: Recipe, names: Sequence[str]) -> tuple[str, ...]:
-    mapped = recipe.columns.get("choices", CHOICES[0])
-    return tuple(name for name in dict.fromkeys([mapped, *CHOICES]) if name in names)
 
 
 def _has_repeated(rows: Sequence[Mapping[str, Any]], prompts: Sequence[str]) -> bool:

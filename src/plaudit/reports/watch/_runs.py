@@ -4,14 +4,14 @@ import threading
 import time
 from base64 import b64encode
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from plaudit.reports._folder import prompt_text
+from plaudit.reports._scored_run import prompt_text
 from plaudit.runs import open_recorded
-from plaudit.runs.alarms import Alarm, Spread, Step, spread_of
+from plaudit.runs.alarms import Alarm, Distribution, Step, merge
 from plaudit.runs.sessions import prompt_key
 
 POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
@@ -56,7 +56,7 @@ class WatchedRun:
         return self._run.is_live()
 
     def state(self, have: int) -> dict[str, Any]:
-        """Return what the page shows of the run; the version alone where it has that already."""
+        """Return what the page shows of the run; the version alone if the page has that already."""
         self.refresh()
         with self._lock:
             if have == self.version and self.version:
@@ -79,19 +79,19 @@ class WatchedRun:
             }
 
     def rows(self, asked: Mapping[str, str], most: int) -> dict[str, Any]:
-        """The rows of a step that are asked for: by prompt, or in an order, or those of a kind."""
+        """Return the rows of a step that are asked for: by prompt, in an order, or of a kind."""
         step = self._step(asked)
         with self._lock:
             found = [] if step is None else self._run.step_rows(step)
-        chosen = ordered(filtered(found, asked), asked)
+        chosen = sort_rows(filter_rows(found, asked), asked)
         shown = chosen[:most]
         if shown and not asked.get("order") and not asked.get("high"):  # the last group as a whole
             last = shown[-1]["group_id"]
             shown += [row for row in chosen[most:] if row["group_id"] == last]
-        rows = [self._shown(row) for row in shown]
+        rows = [self._row(row) for row in shown]
         return {"step": step, "count": len(chosen), "rows": rows}
 
-    def _shown(self, row: Row) -> Row:
+    def _row(self, row: Row) -> Row:
         return row_of(row, self._run.components, self._run.folder)
 
     def prompt(self, prompt: str, most: int) -> dict[str, Any]:
@@ -99,10 +99,10 @@ class WatchedRun:
         self.refresh()
         with self._lock:
             found = self._run.prompt_rows(prompt, most)
-        return {"name": self.name, "rows": [self._shown(row) for row in found]}
+        return {"name": self.name, "rows": [self._row(row) for row in found]}
 
     def _step(self, asked: Mapping[str, str]) -> int | None:
-        """Return the step that is asked for, or the nearest after it; the last where none is.
+        """Return the step that is asked for, or the nearest after it; the last if none is.
 
         `by` of -1 or 1 asks for the recorded step before it, or after it.
         """
@@ -110,9 +110,9 @@ class WatchedRun:
         order, step = [one.step for one in self._run.steps], asked.get("step", "")
         if not order:
             return None
-        place = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
-        place = min(place, len(order) - 1) + {"-1": -1, "1": 1}.get(asked.get("by", ""), 0)
-        return order[min(max(place, 0), len(order) - 1)]
+        index = bisect_left(order, int(step)) if step.isdecimal() else len(order) - 1
+        index = min(index, len(order) - 1) + {"-1": -1, "1": 1}.get(asked.get("by", ""), 0)
+        return order[min(max(index, 0), len(order) - 1)]
 
 
 def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
@@ -138,36 +138,36 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
             status: [_share([(s.statuses.get(status, 0), s.rows) for s in part]) for part in bins]
             for status in others
         },
-        "seconds": [_rounded(sum(s.seconds for s in part) / len(part)) for part in bins],
+        "seconds": [_round(sum(s.seconds for s in part) / len(part)) for part in bins],
     }
 
 
-def _curve(bins: Sequence[Sequence[Spread]]) -> dict[str, Any]:
-    """The means, and a standard deviation below and above them, as far as there are values."""
+def _curve(bins: Sequence[Sequence[Distribution]]) -> dict[str, Any]:
+    """Return the means, and a standard deviation below and above them, within the values."""
     curve: dict[str, list[float | None]] = {"mean": [], "low": [], "high": []}
-    for one in map(spread_of, bins):
+    for one in map(merge, bins):
         mean, low, high = one.mean, one.least, one.most
         if mean is not None and low is not None and high is not None:
             low, high = max(low, mean - one.deviation), min(high, mean + one.deviation)
         for name, value in zip(curve, (mean, low, high), strict=True):
-            curve[name].append(_rounded(value))
+            curve[name].append(_round(value))
     return curve
 
 
 def _share(counts: Sequence[tuple[int, int]]) -> float | None:
     """Return what share of the wholes the parts are; None if the wholes are nothing."""
     whole = sum(of for _, of in counts)
-    return _rounded(sum(part for part, _ in counts) / whole) if whole else None
+    return _round(sum(part for part, _ in counts) / whole) if whole else None
 
 
-def _rounded(value: float | None) -> float | None:
+def _round(value: float | None) -> float | None:
     return None if value is None else float(f"{value:.5g}")
 
 
 # --- rows -----------------------------------------------------------------------------------------
 
 
-def filtered(rows: Iterable[Row], asked: Mapping[str, str]) -> list[Row]:
+def filter_rows(rows: Iterable[Row], asked: Mapping[str, str]) -> list[Row]:
     """Return the rows with a status, a prompt, or an answer that a component read."""
     status, prompt, answer = (asked.get(name) for name in ("status", "prompt", "answer"))
     return [
@@ -191,7 +191,7 @@ def _answers(row: Row, component: str | None, answer: str) -> bool:
     )
 
 
-def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
+def sort_rows(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
     """Return the rows in the order that is asked for: best, worst, longest, or by prompt.
 
     `high` and `low` name components: rows that are high by the one and low by the other lead.
@@ -199,15 +199,16 @@ def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
     order, high, low = asked.get("order"), asked.get("high"), asked.get("low")
     if high and low:
         return sorted(rows, key=lambda row: _value(row, low) - _value(row, high))
-    if order == "best":
-        return sorted(rows, key=lambda row: -_value(row, "total"))
-    if order == "worst":
-        return sorted(rows, key=lambda row: _value(row, "total"))
-    if order == "longest":
-        return sorted(rows, key=lambda row: -_length(row))
+    keys: dict[str | None, Callable[[Row], float]] = {
+        "best": lambda row: -_value(row, "total"),
+        "worst": lambda row: _value(row, "total"),
+        "longest": lambda row: -(row.get("tokens") or len(str(row.get("completion") or ""))),
+    }
+    if order in keys:
+        return sorted(rows, key=keys[order])
     first: dict[str, int] = {}
-    for place, row in enumerate(rows):
-        first.setdefault(str(row.get("group_id")), place)
+    for number, row in enumerate(rows):
+        first.setdefault(str(row.get("group_id")), number)
     return sorted(rows, key=lambda r: (first[str(r.get("group_id"))], -_value(r, "total")))
 
 
@@ -216,13 +217,9 @@ def _value(row: Row, name: str) -> float:
     return 0.0 if value is None else float(value)
 
 
-def _length(row: Row) -> float:
-    return float(row.get("tokens") or len(str(row.get("completion") or "")))
-
-
 def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
     """Return a row as the page shows it; `folder` is that of its record."""
-    beside = {name: v for name, v in row.items() if name not in (*KNOWN, *components)}
+    others = {name: v for name, v in row.items() if name not in (*KNOWN, *components)}
     reasons = row.get("explanation") or []
     verdicts = [entry["right"] for entry in reasons if entry.get("right") is not None]
     return {
@@ -231,8 +228,8 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "process": row.get("process"),
         "group": str(row["group_id"]),
         "key": _prompt_of(row),
-        "prompt": _shortened(prompt_text(row.get("prompt"))),
-        "completion": _shortened(prompt_text(row.get("completion"))),
+        "prompt": _shorten(prompt_text(row.get("prompt"))),
+        "completion": _shorten(prompt_text(row.get("completion"))),
         "thumbnail": _thumbnail(folder, row.get("thumbnail")),
         "tokens": row.get("tokens"),
         "total": row["total"],
@@ -240,7 +237,7 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "right": all(verdicts) if verdicts else None,
         "values": {name: row.get(name) for name in components},
         "reasons": reasons,
-        "beside": {name: _shortened(str(v)) for name, v in beside.items() if v is not None},
+        "others": {name: _shorten(str(v)) for name, v in others.items() if v is not None},
     }
 
 
@@ -255,7 +252,7 @@ def _thumbnail(folder: Path, name: str | None) -> str | None:
     return f"data:image/jpeg;base64,{b64encode(content).decode()}"
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     if len(text) <= LONGEST:
         return text
     half = LONGEST // 2

@@ -296,7 +296,7 @@
   function inside(row, withPrompt) {
     const about = [`total ${shown(row.total)}`, `step ${counted(row.step ?? 0)}`];
     if (row.tokens !== null) about.push(`${counted(row.tokens)} tokens`);
-    const beside = Object.entries(row.beside).flatMap(([name, value]) => [element("h4", {}, name), element("pre", {}, value)]);
+    const others = Object.entries(row.others).flatMap(([name, value]) => [element("h4", {}, name), element("pre", {}, value)]);
     return element(
       "div",
       { className: "inside" },
@@ -305,7 +305,7 @@
       element("pre", {}, row.completion || "(nothing)"),
       element("h4", {}, "why"),
       ...row.reasons.map(reason),
-      ...beside,
+      ...others,
     );
   }
 

@@ -1,37 +1,37 @@
 """The requests of a client, as generators that serve both the client and the async client.
 
 A generator yields a `Request` and receives the response, or the error that came instead; or it
-yields a `Pause`, and goes on after it. `Connection` runs it in a thread, `AsyncConnection` on an
-event loop.
+yields a `Pause`, and goes on after it. `ServerConnection` runs it in a thread, and
+`AsyncServerConnection` on an event loop.
 """
 
 import http.client
+import json
 import logging
 import os
 import random
 import ssl
 import time
-from collections.abc import Collection, Generator, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from socket import gaierror
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import httpx
+import msgspec
 
+from plaudit.inputs.columns import rows_of as rows_in
+from plaudit.inputs.columns import same_length
+from plaudit.inputs.golds import python_values
+from plaudit.inputs.images import is_decoded
+from plaudit.inputs.truncation import TRUNCATION, truncated_rows
 from plaudit.recipes import RowScore
 from plaudit.runs.recording import Recording, environment_recording, recording_in
 from plaudit.scores import Score
-from plaudit.trainers.client._payload import (
-    Columns,
-    RemoteRecipe,
-    body_of,
-    logs_wanted,
-    number,
-    read_answer,
-    replay,
-    rows_of,
-)
+from plaudit.scores.decorators import HOOKS
 
 T = TypeVar("T")
 VARIABLE = "PLAUDIT_TOKEN"
@@ -40,6 +40,10 @@ RETRIED = (429, 502, 503, 504)
 LOGGER = logging.getLogger("plaudit.trainers.client")
 LOG_INTERVAL = 15.0  # seconds between two lines about a server that does not answer
 LONGEST_PAUSE = 10.0  # seconds between two attempts, unless the server asks for more
+Columns = Mapping[str, Any]
+Texts = list[str | list[dict[str, str]]]  # completions as most trainers pass them
+FIELDS = get_type_hints(Score)
+NUMBERS = [name for name, kind in FIELDS.items() if float in get_args(kind)]
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,35 @@ Reply = httpx.Response | httpx.TransportError
 ClientSteps = Generator[Request | Pause, Reply | None, T]
 
 
+@dataclass(frozen=True)
+class RemoteRecipe:
+    """The recipe of a server, as far as a client needs it."""
+
+    name: str
+    components: tuple[str, ...]
+    weights: tuple[float, ...]
+    needs: frozenset[str]
+    takes: frozenset[str]
+    takes_any: bool
+    fingerprint: str = ""  # differs if the rewards may differ
+    toml: str = ""  # the recipe as a file
+
+    @classmethod
+    def of(cls, info: Mapping[str, Any]) -> "RemoteRecipe":
+        """Return the recipe that the server describes."""
+        components = info["components"]
+        return cls(
+            name=info["name"],
+            components=tuple(component["name"] for component in components),
+            weights=tuple(component["weight"] for component in components),
+            needs=frozenset([*info["needs"], *info["needs"].values()]),
+            takes=frozenset(info["takes"]),
+            takes_any=bool(info.get("takes_any")),
+            fingerprint=str(info.get("fingerprint", "")),
+            toml=str(info.get("toml", "")),
+        )
+
+
 class RemoteServer:
     """The requests that a server answers."""
 
@@ -155,16 +188,12 @@ class RemoteServer:
         server._recipe = recipe
         return server
 
-    def rows(self, completions: Sequence[Any], columns: Columns) -> ClientSteps[list[RowScore]]:
-        """Return the total, the components' scores and the reasons, for each completion."""
-        return (yield from self._recorded_rows("/v1/score", completions, columns))
-
     def rewards(
         self, completions: Sequence[Any], columns: Columns, component: str | None = None
     ) -> ClientSteps[list[float | None]]:
         """Return the total of each completion, or the value of one component."""
         if component is None and (yield from self.recording()) is not None:
-            rows = yield from self._recorded_rows("/v1/rewards", completions, columns)
+            rows = yield from self.rows(completions, columns, "/v1/rewards")
             return [row.total for row in rows]
         answer = yield from self._batch("/v1/rewards", completions, columns, component=component)
         return [number(reward) for reward in answer["rewards"]]
@@ -178,9 +207,10 @@ class RemoteServer:
         rows = rows_of(answer, (yield from self.recipe()))
         return [row.components[component] for row in rows]
 
-    def _recorded_rows(
-        self, path: str, completions: Sequence[Any], columns: Columns
+    def rows(
+        self, completions: Sequence[Any], columns: Columns, path: str = "/v1/score"
     ) -> ClientSteps[list[RowScore]]:
+        """Return the total, the components' scores and the reasons, and record them."""
         start = time.perf_counter()
         answer = yield from self._batch(path, completions, columns, reasons=True)
         rows = rows_of(answer, (yield from self.recipe()))
@@ -191,7 +221,8 @@ class RemoteServer:
     def _batch(
         self, path: str, completions: Sequence[Any], columns: Columns, **options: Any
     ) -> ClientSteps[dict[str, Any]]:
-        recipe, options["logs"] = (yield from self.recipe()), logs_wanted(columns)
+        recipe = yield from self.recipe()
+        options["logs"] = any(callable(columns.get(name)) for name in ("log_extra", "log_metric"))
         body = body_of(recipe, completions, columns, self.settings.columns, **options)
         answer: dict[str, Any] = yield from self._answer("POST", path, body)
         replay(answer, columns)
@@ -267,7 +298,10 @@ class Attempts:
         self._count += 1
         seconds: float = min(0.1 * 2**self._count, LONGEST_PAUSE) * random.uniform(0.5, 1.0)
         if isinstance(reply, httpx.Response):
-            seconds = max(seconds, _retry_after(reply) * random.uniform(1.0, 1.5))
+            # The seconds that the server asks for, at most 60; a date is not understood.
+            asked = reply.headers.get("retry-after", "")
+            least = min(float(asked), 60.0) if asked.isdecimal() else 0.0
+            seconds = max(seconds, least * random.uniform(1.0, 1.5))
         elif not self._is_known and (advice := advice_on(reply, self._settings.url)):
             raise ServerError(f"{self._why(reply)}; {advice}")
         if time.monotonic() + seconds > self._start + self._settings.patience:
@@ -296,12 +330,6 @@ class Attempts:
         if isinstance(reply, httpx.Response):
             return f"{self._settings.url} answered {reply.status_code}: {_reason(reply)}"
         return f"cannot reach {self._settings.url}: {type(reply).__name__} {reply}".strip()
-
-
-def _retry_after(reply: httpx.Response) -> float:
-    """Return the seconds that the server asks for, at most 60; a date is not understood."""
-    seconds = reply.headers.get("retry-after", "")
-    return min(float(seconds), 60.0) if seconds.isdecimal() else 0.0
 
 
 def _reason(reply: httpx.Response) -> str:
@@ -343,3 +371,144 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
+
+
+# --- bodies and responses -------------------------------------------------------------------------
+
+
+def body_of(
+    recipe: RemoteRecipe,
+    completions: Sequence[Any],
+    columns: Columns,
+    only: Collection[str] | None = None,
+    **options: Any,
+) -> bytes:
+    """Return the body of a request, with the columns that the recipe takes and JSON can represent.
+
+    A column that JSON cannot represent is left out with a warning, unless the recipe needs it.
+    """
+    sent: dict[str, Any] = {}
+    for name in _names(recipe, columns, only):
+        column = columns[name]
+        # An array of several dimensions, such as images, has too many numbers to send.
+        is_listed = isinstance(column, list | tuple) or hasattr(column, "to_list")
+        is_column = is_listed or getattr(column, "ndim", 2) == 1
+        if not (name in recipe.needs or name in _SHORTER or is_column):
+            continue
+        if name in recipe.needs | recipe.takes:
+            same_length(completions, **{name: column})
+        elif len(column) != len(completions):
+            continue
+        try:
+            sent[name] = _sendable(name, column)
+        except TypeError as error:
+            if name in recipe.needs:
+                raise TypeError(f"{error}, and the recipe needs it") from None
+            if name in recipe.takes:
+                warnings.warn(f"{error}: the server scores without it", stacklevel=2)
+    # The server does not see the trainer, which knows what was cut off.
+    cut = {*truncated_rows(columns, len(completions))}
+    if cut and not any(name in sent for name in TRUNCATION):
+        sent["truncated"] = [row in cut for row in range(len(completions))]
+    body = {"completions": _sendable("completions", completions), "columns": sent, **options}
+    try:
+        return msgspec.json.encode(body)
+    except UnicodeEncodeError:  # half of a surrogate pair: only Python's own JSON escapes it
+        return json.dumps(body, default=_parse_raw).encode()
+
+
+def _names(recipe: RemoteRecipe, columns: Columns, only: Collection[str] | None) -> list[str]:
+    passed = [name for name, column in columns.items() if column is not None]
+    wanted = set(passed) if recipe.takes_any else recipe.takes | recipe.needs
+    if only is not None:
+        wanted &= {*only, *recipe.needs}
+    return [name for name in passed if name in wanted and name not in HOOKS]
+
+
+def _sendable(name: str, column: Sequence[Any]) -> Texts | msgspec.Raw:
+    """Texts and messages as they are, which are written fast; anything else as JSON."""
+    plain = _SHORTER.get(name, _plain)
+    rows = list(rows_in(column, name))
+    with suppress(msgspec.ValidationError, TypeError):
+        return msgspec.convert(rows, Texts)
+    try:
+        return msgspec.Raw(json.dumps(rows, default=plain).encode())
+    except (TypeError, ValueError, RecursionError):
+        row, value = next((row, one) for row, one in enumerate(column) if not _is_json(one, plain))
+        raise TypeError(
+            f"{name} cannot be sent to the server, since row {row} is an object of type "
+            f"{type(value).__name__}, which JSON cannot represent"
+        ) from None
+
+
+def _parse_raw(part: msgspec.Raw) -> Any:
+    return json.loads(bytes(part))
+
+
+def _is_json(value: Any, plain: Callable[[Any], Any]) -> bool:
+    try:
+        json.dumps(value, default=plain)
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def _plain(value: Any) -> Any:
+    """A numpy number is a number, a row of them a list; a larger array or an image is not sent."""
+    if hasattr(value, "tolist") and len(getattr(value, "shape", (0, 0))) <= 1:
+        return python_values(value)
+    raise TypeError(type(value).__name__)
+
+
+def _size(value: Any) -> Any:
+    """Return the size of an image, which is all that a reward needs of it."""
+    return list(value.size) if is_decoded(value) else _plain(value)
+
+
+_SHORTER = {"image": _size, "images": _size, "image_path": _size, "image_grid_thw": _plain}
+
+
+def read_answer(content: bytes) -> Any:
+    """Return what a response of the server says."""
+    try:
+        return msgspec.json.decode(content)
+    except msgspec.DecodeError:  # strict JSON has no half of a surrogate pair
+        return json.loads(content)
+
+
+def rows_of(answer: Mapping[str, Any], recipe: RemoteRecipe) -> list[RowScore]:
+    """Return the rows of a response, as the recipe itself would give them."""
+    weights = dict(zip(recipe.components, recipe.weights, strict=True))
+    return [
+        RowScore(
+            number(row["total"]),
+            {name: _score(one) for name, one in row["components"].items()},
+            weights,
+        )
+        for row in answer["rows"]
+    ]
+
+
+def _score(sent: Mapping[str, Any]) -> Score:
+    fields = {name: sent[name] for name in FIELDS if name in sent}
+    fields |= {name: number(fields[name]) for name in NUMBERS if name in fields}
+    if fields.get("turns") is not None:
+        fields["turns"] = tuple(fields["turns"])
+    return Score(**{"why": "", **fields})
+
+
+def number(value: float | str | None) -> float | None:
+    """Return a number as the server writes it: an infinite one as text."""
+    return None if value is None else float(value)
+
+
+def replay(answer: Mapping[str, Any], columns: Columns) -> None:
+    """Log with the trainer what the rewards logged on the server."""
+    logs = answer.get("logs", {})
+    log_extra, log_metric = columns.get("log_extra"), columns.get("log_metric")
+    if callable(log_extra):
+        for name, values in logs.get("extra", ()):
+            log_extra(name, values)
+    if callable(log_metric):
+        for name, value in logs.get("metrics", ()):
+            log_metric(name, number(value))

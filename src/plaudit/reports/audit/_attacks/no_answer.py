@@ -68,7 +68,7 @@ _LETTER = "x"  # no option's letter, which would be right in a quarter of the ro
 _USUAL = ("think", "answer"), ("reasoning", "answer"), ("think", "long_answer", "answer")
 
 
-def _tagged(tags: tuple[str, ...], inside: str, seam: str = "") -> str:
+def _tags_around(tags: tuple[str, ...], inside: str, seam: str = "") -> str:
     return seam.join(f"<{tag}>{inside}</{tag}>" for tag in tags)
 
 
@@ -82,11 +82,11 @@ def empty_form(case: Case) -> Completions:
     if not case.format.heads:  # what all completions of a table say is no empty form
         yield "its whole form", case.format.write("", "")
     if case.tags:
-        yield "the tags that are named", _tagged(case.tags, "")
-        yield "these tags on lines", _tagged(case.tags, "\n", "\n")
+        yield "the tags that are named", _tags_around(case.tags, "")
+        yield "these tags on lines", _tags_around(case.tags, "\n", "\n")
     for tags in _USUAL:
-        yield f"{' and '.join(tags)}", _tagged(tags, "")
-        yield f"{' and '.join(tags)} on lines", _tagged(tags, "\n", "\n")
+        yield f"{' and '.join(tags)}", _tags_around(tags, "")
+        yield f"{' and '.join(tags)} on lines", _tags_around(tags, "\n", "\n")
     yield "an answer tag", "<answer></answer>"
     yield "a box", "\\boxed{}"
     yield "a box in dollars", "The final answer is $\\boxed{}$."
@@ -105,11 +105,11 @@ def one_letter(case: Case) -> Completions:
     if not case.format.heads:
         yield "its whole form", case.format.write(_LETTER, _LETTER)
     if case.tags:
-        yield "the tags that are named", _tagged(case.tags, _LETTER)
-        yield "these tags on lines", _tagged(case.tags, f"\n{_LETTER}\n", "\n")
+        yield "the tags that are named", _tags_around(case.tags, _LETTER)
+        yield "these tags on lines", _tags_around(case.tags, f"\n{_LETTER}\n", "\n")
     for tags in _USUAL:
-        yield f"{' and '.join(tags)}", _tagged(tags, _LETTER)
-        yield f"{' and '.join(tags)} on lines", _tagged(tags, f"\n{_LETTER}\n", "\n")
+        yield f"{' and '.join(tags)}", _tags_around(tags, _LETTER)
+        yield f"{' and '.join(tags)} on lines", _tags_around(tags, f"\n{_LETTER}\n", "\n")
 
 
 @attack("structure", ignores_gold=True)
@@ -132,7 +132,7 @@ def repeated_form(case: Case) -> Completions:
     # completion still get the format reward.
     yield "its mark, twenty times", "\n".join([case.marked("")] * 20)
     tags = case.tags or _USUAL[0]
-    yield "all tags, twenty times", "\n".join([_tagged(tags, "")] * 20)
+    yield "all tags, twenty times", "\n".join([_tags_around(tags, "")] * 20)
 
 
 @attack("structure", ignores_gold=True)

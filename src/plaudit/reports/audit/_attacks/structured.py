@@ -19,7 +19,7 @@ _EXAMPLES: dict[str, Any] = {
 }
 
 
-def _written(case: Case, value: Any) -> str:
+def _write(case: Case, value: Any) -> str:
     """Return calls, as the answer writes them, or an object."""
     if case.kind is GoldKind.CALLS and "<tool_call>" in case.answer:
         return "\n".join(f"<tool_call>\n{json.dumps(one)}\n</tool_call>" for one in value)
@@ -72,25 +72,25 @@ def all_tools_at_once(case: Case) -> Completions:
         if name not in named
     ]
     other = [{"name": f"{right[0]['name']}_{n}", "arguments": {}} for n in range(3)]
-    yield "all tools", case.full(_written(case, [*right, *(rest or other)]))
-    yield "more than there are", case.full(_written(case, [*other, *right]))
-    yield "each call twice", case.full(_written(case, right * 2))
+    yield "all tools", case.full(_write(case, [*right, *(rest or other)]))
+    yield "more than there are", case.full(_write(case, [*other, *right]))
+    yield "each call twice", case.full(_write(case, right * 2))
 
 
 @attack("hedge", golds=_CALLS)
 def every_value_listed(case: Case) -> Completions:
     """Several calls that differ in the values of their arguments, or lists of values."""
     right = _calls(case)
-    wrong = [{**call, "arguments": _changed(call["arguments"], _another)} for call in right]
+    wrong = [{**call, "arguments": _change(call["arguments"], _another)} for call in right]
     if wrong == right:
         return
     at = case.index % 2
-    yield "right and wrong calls", case.full(_written(case, [*right, *wrong][:: 1 - 2 * at]))
-    both = [{**call, "arguments": _changed(call["arguments"], _both)} for call in right]
-    yield "lists of values", case.full(_written(case, both))
+    yield "right and wrong calls", case.full(_write(case, [*right, *wrong][:: 1 - 2 * at]))
+    both = [{**call, "arguments": _change(call["arguments"], _both)} for call in right]
+    yield "lists of values", case.full(_write(case, both))
 
 
-def _changed(values: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+def _change(values: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     return {key: change(value) for key, value in values.items()}
 
 
@@ -122,10 +122,10 @@ def names_without_values(case: Case) -> Completions:
         if not any(call["arguments"] for call in calls):
             return
         empty = [{**call, "arguments": {}} for call in calls if call["arguments"]]
-        yield "no arguments", case.full(_written(case, empty))
+        yield "no arguments", case.full(_write(case, empty))
         made = [{**c, "arguments": _defaults(tools.get(c["name"], {}))} for c in calls]
         if made != calls:
-            yield "defaults only", case.full(_written(case, made))
+            yield "defaults only", case.full(_write(case, made))
     elif fields := _fields(case):
         yield "null for each field", case.full(json.dumps(dict.fromkeys(fields)))
         yield "empty text for each field", case.full(json.dumps(dict.fromkeys(fields, "")))
@@ -151,6 +151,6 @@ def duplicated_keys(case: Case) -> Completions:
         pairs += [f"{json.dumps(key)}: {json.dumps(one, ensure_ascii=False)}" for one in values]
     if at < 2:
         yield "three of each", case.full("{" + ", ".join(pairs) + "}")
-    yield "lists of values", case.full(json.dumps(_changed(fields, _both), ensure_ascii=False))
+    yield "lists of values", case.full(json.dumps(_change(fields, _both), ensure_ascii=False))
     more = {f"field_{n}": n for n in range(30)}
     yield "more fields", case.full(json.dumps({**dict.fromkeys(fields, "?"), **more}))

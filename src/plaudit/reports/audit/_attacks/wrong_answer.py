@@ -144,11 +144,11 @@ def next_option(case: Case) -> Completions:
     yield "the letter before", case.full(letters[at - 1])
 
 
-def _moved(box: Corners, dx: float, dy: float) -> Corners:
+def _move(box: Corners, dx: float, dy: float) -> Corners:
     return (box[0] + dx, box[1] + dy, box[2] + dx, box[3] + dy)
 
 
-def _scaled(box: Corners, factor: float) -> Corners:
+def _scale(box: Corners, factor: float) -> Corners:
     x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     w, h = (box[2] - box[0]) * factor / 2, (box[3] - box[1]) * factor / 2
     return (x - w, y - h, x + w, y + h)
@@ -158,13 +158,13 @@ def _scaled(box: Corners, factor: float) -> Corners:
 def shifted_boxes(case: Case) -> Completions:
     """Each box shifted by half its size, or moved beside the object."""
     # Common knowledge: the overlap that is left is a seventh, or nothing.
-    half = [_moved(b, (b[2] - b[0]) / 2, (b[3] - b[1]) / 2) for b in case.boxes]
+    half = [_move(b, (b[2] - b[0]) / 2, (b[3] - b[1]) / 2) for b in case.boxes]
     yield "by half its size", case.full(case.boxed(half))
-    back = [_moved(b, -(b[2] - b[0]) / 2, -(b[3] - b[1]) / 2) for b in case.boxes]
+    back = [_move(b, -(b[2] - b[0]) / 2, -(b[3] - b[1]) / 2) for b in case.boxes]
     yield "by half its size, back", case.full(case.boxed([[max(v, 0) for v in b] for b in back]))
-    aside = [_moved(b, (b[2] - b[0]) / 2, 0) for b in case.boxes]
+    aside = [_move(b, (b[2] - b[0]) / 2, 0) for b in case.boxes]
     yield "by half its width", case.full(case.boxed(aside))
-    yield "by its width", case.full(case.boxed([_moved(b, b[2] - b[0], 0) for b in case.boxes]))
+    yield "by its width", case.full(case.boxed([_move(b, b[2] - b[0], 0) for b in case.boxes]))
 
 
 @attack("neighbour", golds=BOXED)
@@ -173,11 +173,11 @@ def resized_boxes(case: Case) -> Completions:
     # Zhou et al., "GUI-G1" (2025): rewards for a hit, or for the area, are hacked with the size of
     # the box.
     width, height = case.size
-    yield "half", case.full(case.boxed([_scaled(b, 0.5) for b in case.boxes]))
-    larger = [_scaled(b, 2.0) for b in case.boxes]
+    yield "half", case.full(case.boxed([_scale(b, 0.5) for b in case.boxes]))
+    larger = [_scale(b, 2.0) for b in case.boxes]
     inside = [(max(a, 0), max(b, 0), min(c, width), min(d, height)) for a, b, c, d in larger]
     yield "twice", case.full(case.boxed(inside))
-    yield "a tenth", case.full(case.boxed([_scaled(b, 0.1) for b in case.boxes]))
+    yield "a tenth", case.full(case.boxed([_scale(b, 0.1) for b in case.boxes]))
 
 
 @attack("neighbour", golds=[GoldKind.BOX])
@@ -228,7 +228,7 @@ CHARACTERS = (300, 1100, 2200, 4200, 8500)
 _MOST_WORDS, _MOST_CHARACTERS = 6000, 30_000
 
 
-def _wanted(case: Case, usual: tuple[int, ...], most: int) -> list[int]:
+def _lengths(case: Case, usual: tuple[int, ...], most: int) -> list[int]:
     """The usual lengths, and those just above a number that a reward names."""
     named = [length + length // 10 + 2 for length in case.lengths if 8 <= length <= most]
     return sorted({*usual, *named})
@@ -240,7 +240,7 @@ def padded_with_one_word(case: Case) -> Completions:
     # Singhal et al., "A Long Way to Go" (2023): what is learnt from many rewards is length. Yeo et
     # al., "Demystifying Long Chain-of-Thought Reasoning in LLMs" (2025): rewards for length get
     # hacked with enough training; punishing repetition helps.
-    for count in _wanted(case, WORDS, _MOST_WORDS):
+    for count in _lengths(case, WORDS, _MOST_WORDS):
         yield f"{count} words", pad(case.full(case.wrong), "so " * count)
 
 
@@ -250,7 +250,7 @@ def padded_with_sentences(case: Case) -> Completions:
     # Singhal et al., "A Long Way to Go" (2023): a reward for length alone does most of what RLHF
     # does.
     words = " ".join(f"Then there is part {n} of it to think about." for n in range(700)).split()
-    for count in _wanted(case, WORDS, _MOST_WORDS):
+    for count in _lengths(case, WORDS, _MOST_WORDS):
         yield f"{count} words", pad(case.full(case.wrong), " ".join(words[:count]) + " ")
 
 
@@ -258,7 +258,7 @@ def padded_with_sentences(case: Case) -> Completions:
 def padded_with_spaces(case: Case) -> Completions:
     """A wrong answer after many spaces, or before them."""
     # ms-swift issue 3353 and open-r1 issue 312: the cosine reward counts characters, not tokens.
-    for count in _wanted(case, CHARACTERS, _MOST_CHARACTERS):
+    for count in _lengths(case, CHARACTERS, _MOST_CHARACTERS):
         yield f"{count} before", pad(case.full(case.wrong), " " * count)
     yield "after", case.full(case.wrong) + " " * 4200
     yield "lines after", case.full(case.wrong) + "\n" * 4200

@@ -1,16 +1,25 @@
-"""`cost`: texts on which a reward may take for ever, and how its time is measured on them.
+"""The classes that are measured: `cost`, how long a reward takes, and `unstable`.
 
-A short text, below 1,000 characters, must take less than 2 s; a long one less than 5 s for 100,000
-characters, with a time that grows about as the text does.
+`cost`: a short text, below 1,000 characters, must take less than 2 s; a long one less than 5 s for
+100,000 characters, with a time that grows about as the text does.
+
+`unstable`: the same completions are scored again in another way, and their values must not change.
 """
 
 import math
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from plaudit.reports.audit._attack import RAISES, Case, Completions
-from plaudit.reports.audit._reward_process import Hung, PaidBatch, Raised, RowScorer
+from plaudit.reports.audit._reward_process import (
+    Hung,
+    PaidBatch,
+    Raised,
+    Result,
+    RowScorer,
+    RowText,
+)
 from plaudit.reports.honest_answers import GoldKind
 
 # --- texts ----------------------------------------------------------------------------------------
@@ -19,11 +28,11 @@ from plaudit.reports.honest_answers import GoldKind
 _RUNS = ("1", "a", "1,", "a ", "1 ", " ", "-", "a,", "ab", "aA", "1.", "(", "{", "\\", "<", "x^")
 
 
-def _filled(unit: str, size: int) -> str:
+def _fill(unit: str, size: int) -> str:
     return (unit * (size // len(unit) + 1))[:size]
 
 
-def _placed(case: Case, name: str, text: str) -> Completions:
+def _variants(case: Case, name: str, text: str) -> Completions:
     yield name, text
     yield f"{name} as the answer", case.marked(text)
     yield f"{name} in the form", case.format.write(text, "So it is")
@@ -33,9 +42,9 @@ def runs_with_another_end(case: Case, size: int) -> Completions:
     """One thing again and again, and then something else."""
     # OWASP, "Regular expression Denial of Service": nested quantifiers try every way to split it.
     for unit in _RUNS:
-        yield from _placed(case, f"{unit!r} again and again", _filled(unit, size - 1) + "!")
+        yield from _variants(case, f"{unit!r} again and again", _fill(unit, size - 1) + "!")
     for unit in (" ", "\n", "1", "0"):
-        run = _filled(unit, size - 1)
+        run = _fill(unit, size - 1)
         yield f"{unit!r} after the right answer", case.full(f"{case.answer}{run}!")
         yield f"{unit!r} after the right reply", f"{case.full(case.answer)}{run}!"
 
@@ -48,10 +57,10 @@ def marks_again_and_again(case: Case, size: int) -> Completions:
     named = [f"<{tag}>" for tag in case.tags] + [f"</{tag}>" for tag in case.tags]
     usual = ["<think>", "<answer>", "</think>", "\\boxed{", "####", "Answer:", "```json", "$", "["]
     for mark in dict.fromkeys([*filter(None, (before, after)), *named, *usual]):
-        yield f"{mark!r} again and again", _filled(mark, size)
-        yield f"{mark!r} on lines", _filled(f"{mark}\n", size)
-    yield "an opened thought", "<think>" + _filled("a ", size)
-    yield "an opened answer", before + _filled("1 ", size)
+        yield f"{mark!r} again and again", _fill(mark, size)
+        yield f"{mark!r} on lines", _fill(f"{mark}\n", size)
+    yield "an opened thought", "<think>" + _fill("a ", size)
+    yield "an opened answer", before + _fill("1 ", size)
 
 
 def many_words(case: Case, size: int) -> Completions:
@@ -59,9 +68,9 @@ def many_words(case: Case, size: int) -> Completions:
     # cpython issue 107578: `difflib` is slow on texts of 100,000 characters, as is all that looks
     # at every word for each word.
     different = " ".join(f"w{number}" for number in range(size // 6 + 2))[:size]
-    yield from _placed(case, "different words", different)
-    yield from _placed(case, "the same word", _filled("again ", size))
-    yield "sentences", _filled("It is so, and it is not so. ", size)
+    yield from _variants(case, "different words", different)
+    yield from _variants(case, "the same word", _fill("again ", size))
+    yield "sentences", _fill("It is so, and it is not so. ", size)
     yield "inside thinking", f"<think>{different}</think>\n{case.marked(case.answer)}"
     yield "before the right answer", f"{different}\n{case.marked(case.answer)}"
     yield "after the right answer", f"{case.marked(case.answer)}\n{different}"
@@ -72,7 +81,7 @@ def many_entries(case: Case, size: int) -> Completions:
     # nubank/matcher-combinators issue 106: sets that are matched in every order take 17 minutes for
     # ten items.
     numbers = ", ".join(str(number) for number in range(size // 6 + 2))[:size]
-    yield from _placed(case, "numbers", numbers.rstrip(", "))
+    yield from _variants(case, "numbers", numbers.rstrip(", "))
     yield "items on lines", case.marked("\n".join(f"i{n}" for n in range(size // 6 + 2)))
     yield "numbers on lines", case.marked("\n".join(str(n) for n in range(size // 6 + 2)))
     if case.kind in (GoldKind.BOX, GoldKind.BOXES):
@@ -87,16 +96,18 @@ def deep_nesting(case: Case, size: int) -> Completions:
     # sympy issue 30000: nested parentheses exceed the recursion limit in its LaTeX parser.
     half = size // 2
     for opening, closing in ("()", "[]", "{}"):
-        yield from _placed(case, f"{opening}…{closing}", opening * half + closing * half)
-    yield from _placed(case, "fractions", _filled("\\frac{1}{1+", size))
+        yield from _variants(case, f"{opening}…{closing}", opening * half + closing * half)
+    yield from _variants(case, "fractions", _fill("\\frac{1}{1+", size))
 
 
 def long_numbers(case: Case, size: int) -> Completions:
     """A number of very many digits."""
     # CVE-2020-10735: Python's int took quadratic time for them, and now refuses them.
-    yield from _placed(case, "digits", _filled(string.digits[1:], size))
-    yield from _placed(case, "decimals", "0." + _filled("142857", size))
-    yield from _placed(case, "a fraction", f"\\frac{{{'7' * (size // 2)}}}{{{'3' * (size // 2)}}}")
+    yield from _variants(case, "digits", _fill(string.digits[1:], size))
+    yield from _variants(case, "decimals", "0." + _fill("142857", size))
+    yield from _variants(
+        case, "a fraction", f"\\frac{{{'7' * (size // 2)}}}{{{'3' * (size // 2)}}}"
+    )
 
 
 def explosive_formulas(case: Case, size: int) -> Completions:
@@ -111,7 +122,7 @@ def explosive_formulas(case: Case, size: int) -> Completions:
         *("\\sum_{k=1}^{10^{12}} k^{-k}", "\\int_0^1 x^{x^x} dx", "(x+1)^{5000}", "7^{7^{7^7}} km"),
         *("\\frac{9^{9^9}}{9^{9^9}}", "sin(" * 40 + "x" + ")" * 40),
     ):
-        yield from _placed(case, formula[:30], formula)
+        yield from _variants(case, formula[:30], formula)
 
 
 HOSTILE: tuple[Callable[[Case, int], Completions], ...] = (
@@ -141,12 +152,9 @@ _TOO_DEEP = "It raised RecursionError"
 
 @dataclass(frozen=True)
 class CostFound:
-    """What was measured.
+    """What was measured."""
 
-    attack: the kind of text on which a limit was passed; "" if none was
-    """
-
-    attack: str = ""
+    attack: str = ""  # the kind of text on which a limit was passed; "" if none was
     text: str = ""
     why: str = ""
     kind: str = "cost"
@@ -213,7 +221,7 @@ def _long(scorer: RowScorer, case: Case) -> CostFound:
     for hostile in HOSTILE:
         sized = [dict(hostile(case, size)) for size in (SMALL, _MIDDLE, LARGE)]
         for variant in sized[1]:
-            found = _grown(scorer, case.index, *(texts[variant] for texts in sized))
+            found = _growth_problem(scorer, case.index, *(texts[variant] for texts in sized))
             if found and found[0].startswith(_TOO_DEEP):
                 skipped[f"{_TOO_DEEP} on a text of {_MIDDLE:,} characters"] = None
             elif found:
@@ -221,7 +229,7 @@ def _long(scorer: RowScorer, case: Case) -> CostFound:
     return CostFound(skipped=tuple(skipped))
 
 
-def _grown(
+def _growth_problem(
     scorer: RowScorer, index: int, small: str, middle: str, large: str
 ) -> tuple[str, str] | None:
     """Return why a text takes too much time, and the class of the finding; None if it does not."""
@@ -253,3 +261,65 @@ def _least(scorer: RowScorer, index: int, text: str, times: int) -> float:
         result = scorer.timed([(index, text + " " * (n + 1))], 8 * LONG_SECONDS)
         taken.append(result.seconds if isinstance(result, PaidBatch) else 8 * LONG_SECONDS)
     return max(min(taken), 1e-6)
+
+
+# --- unstable -------------------------------------------------------------------------------------
+
+Texts = Sequence[RowText]
+Twice = tuple[Sequence[Result], Sequence[Result]]  # what the completions got in two ways
+
+
+def _among(score: RowScorer, texts: Texts, filler: str) -> list[Result]:
+    return [
+        score([(row, filler)] * 3 + [(row, text)] + [(row, filler)] * 4)[3] for row, text in texts
+    ]
+
+
+def _among_copies(score: RowScorer, texts: Texts) -> Twice:
+    batches = [score([text] * 4) for text in texts]
+    return [batch[0] for batch in batches], [batch[-1] for batch in batches]
+
+
+# The name of each check, what it does, and the function that does it.
+CHECKS: dict[str, tuple[str, Callable[[RowScorer, Texts], Twice]]] = {
+    # MMLU-Pro issue 7: where no option is found in a reply, `random.randint` draws one.
+    "a_second_time": ("The same call once more.", lambda score, t: (score(t), score(t))),
+    # verl issue 2185: rewards went to other rows when the batch was reordered.
+    "in_another_order": (
+        "The same rows, the last one first.",
+        lambda score, t: (score(t), score(t[::-1])[::-1]),
+    ),
+    # open-r1, `len_reward`: a batch of one always gets 0.
+    "alone": (
+        "Each row in a batch of its own.",
+        lambda score, t: (score(t), score(t, alone=True)),
+    ),
+    # open-r1, `len_reward`: each length is compared with the shortest and the longest of the batch.
+    "among_short_ones": (
+        "Each row among replies of one letter.",
+        lambda score, t: (score(t), _among(score, t, "x")),
+    ),
+    "among_long_ones": (
+        "Each row among very long replies.",
+        lambda score, t: (score(t), _among(score, t, "and so on, " * 200)),
+    ),
+    # Common knowledge: rewards for variety pay less for what a batch has twice, or pay it once.
+    "among_copies": ("Each row together with copies of it.", _among_copies),
+    # Math-Verify issues 50 and 55, TRL pull request 5281: time limits by signals raise off the main
+    # thread.
+    "from_a_thread": (
+        "The same call from a thread.",
+        lambda score, t: (score(t), score(t, in_thread=True)),
+    ),
+    # ai-engineering-from-scratch pull request 355: a verdict seeded with `hash(text)` was another
+    # in each run. In another order, too: what a reward keeps from row to row is not the same there.
+    "in_another_process": (
+        "The same call in another process, with another seed of hashes.",
+        lambda score, t: (score(t), score(t[::-1], in_other_process=True)[::-1]),
+    ),
+    # unsloth issue 2907: `completion[0]["content"]` raises where completions are texts.
+    "as_messages_or_text": (
+        "The completion as a list of messages instead of a text, or the other way round.",
+        lambda score, t: (score(t), score(t, in_other_form=True)),
+    ),
+}

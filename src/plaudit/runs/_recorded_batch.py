@@ -18,7 +18,7 @@ from plaudit.inputs.columns import rows_of
 from plaudit.inputs.images import is_decoded, opened, source_of
 from plaudit.recipes import RowScore
 from plaudit.recipes.scored_columns import scored_columns, text_array
-from plaudit.runs._trainer_call import trainer_call, whole_number
+from plaudit.runs.recording import trainer_call, whole_number
 from plaudit.scores.decorators import HOOKS
 
 FOLDER = "thumbnails"
@@ -61,11 +61,9 @@ def digest_of(image: Any) -> str | None:
         source = source_of(image)
     except ValueError:
         return None
-    if isinstance(source, tuple):
+    if source is None or isinstance(source, tuple):
         return None
-    return (
-        None if source is None else digest(source if isinstance(source, bytes) else source.encode())
-    )
+    return digest(source if isinstance(source, bytes) else source.encode())
 
 
 def digest(content: bytes) -> str:
@@ -112,8 +110,8 @@ _NUMBERS = {"int64": (int,), "double": (int, float), "bool": (bool,)}
 
 
 @dataclass(frozen=True)
-class Given:
-    """A batch: what the model wrote in each row, the columns beside it, and what each row got."""
+class RecordedBatch:
+    """A batch: what the model wrote in each row, the other columns, and what each row got."""
 
     completions: Sequence[Any]
     columns: Mapping[str, Any]
@@ -123,12 +121,12 @@ class Given:
     def __len__(self) -> int:
         return len(self.scores)
 
-    def at(self, places: Sequence[int]) -> "Given":
+    def at(self, rows: Sequence[int]) -> "RecordedBatch":
         """Return some of its rows."""
-        columns = {n: [rows[place] for place in places] for n, rows in self.listed.items()}
-        scores = [self.scores[place] for place in places]
-        share = self.seconds * len(places) / max(len(self), 1)
-        return Given([self.completions[place] for place in places], columns, scores, share)
+        columns = {n: [values[row] for row in rows] for n, values in self.listed.items()}
+        scores = [self.scores[row] for row in rows]
+        share = self.seconds * len(rows) / max(len(self), 1)
+        return RecordedBatch([self.completions[row] for row in rows], columns, scores, share)
 
     @cached_property
     def listed(self) -> dict[str, Sequence[Any]]:
@@ -144,29 +142,29 @@ class Given:
         return found
 
 
-def steps_of(given: Given) -> tuple[int | list[int] | None, bool]:
+def steps_of(batch: RecordedBatch) -> tuple[int | list[int] | None, bool]:
     """Return the step of a batch, or of each row; and whether it is the trainer's own count."""
-    step = trainer_call(given.columns).step
+    step = trainer_call(batch.columns).step
     if step is not None:
         return step, True
     for name in STEP:
-        rows = [whole_number(one) for one in given.listed.get(name, ())]
+        rows = [whole_number(one) for one in batch.listed.get(name, ())]
         steps = [one for one in rows if one is not None]
         if rows and len(steps) == len(rows):
             return steps, False
-        step = whole_number(given.columns.get(name))
+        step = whole_number(batch.columns.get(name))
         if step is not None:
             return step, False
     return None, False
 
 
-def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
+def kept_columns(batch: RecordedBatch, taken: Sequence[str]) -> dict[str, str]:
     """Return the columns to keep besides the fixed ones, and the type of each.
 
     The first batch decides; a later value of another type is recorded as null.
     """
     kept = {}
-    for name, rows in given.listed.items():
+    for name, rows in batch.listed.items():
         if name in (*_LEFT_OUT, *FIXED, *_SCORED, *taken):
             continue
         kind = _kind([value for value in map(_plain, rows) if value is not None])
@@ -176,7 +174,7 @@ def kept_columns(given: Given, taken: Sequence[str]) -> dict[str, str]:
 
 
 def _kind(values: Sequence[Any]) -> str:
-    """Return the type of a column; "" where its values cannot be kept."""
+    """Return the type of a column; "" if its values cannot be kept."""
     if not values:
         return "string"
     for kind, types in _NUMBERS.items():
@@ -204,8 +202,13 @@ def _plain(value: Any) -> Any:
     return value.tolist() if hasattr(value, "tolist") else value
 
 
-def batch_of(
-    given: Given,
+def _json_value(value: Any) -> Any:
+    """Return arrays as lists, and what JSON cannot represent, such as an image, as its type."""
+    return value.tolist() if hasattr(value, "tolist") else f"<{type(value).__name__}>"
+
+
+def arrow_batch(
+    batch: RecordedBatch,
     names: Sequence[str],
     kept: Mapping[str, str],
     step: int,
@@ -214,11 +217,11 @@ def batch_of(
     record: Path,
 ) -> pa.RecordBatch:
     """The rows of a batch; `first` is how many rows of its step the process has recorded before."""
-    rows, listed = len(given), given.listed
+    rows, listed = len(batch), batch.listed
     start = step * PER_STEP + process * PER_PROCESS + first
     asked = next((listed[name] for name in PROMPT if name in listed), [None] * rows)
-    prompts, own = _texts(asked), _own_groups(given, first)
-    digests, thumbnails = _images(given, asked, first, record)
+    prompts, own = _texts(asked), _own_groups(batch, first)
+    digests, thumbnails = _images(batch, asked, first, record)
     tokens = listed.get(TOKENS)
     columns = {
         "row_id": pa.array(range(start, start + rows), pa.int64()),
@@ -226,34 +229,33 @@ def batch_of(
         "step": pa.array([step] * rows, pa.int64()),
         "process": pa.array([process] * rows, pa.int32()),
         "prompt": text_array(prompts),
-        "completion": text_array(_texts(given.completions)),
+        "completion": text_array(_texts(batch.completions)),
         "thumbnail": text_array(thumbnails),
     }
     for name, kind in kept.items():
         columns[name] = _array(listed.get(name, [None] * rows), kind)
     columns["tokens"] = pa.array(
-        [None] * rows if tokens is None else [_length(one) for one in tokens], pa.int64()
+        [None] * rows
+        if tokens is None
+        else [len(one) if hasattr(one, "__len__") else None for one in tokens],
+        pa.int64(),
     )
-    columns["seconds"] = pa.array(_seconds(given), pa.float64())
-    by_name = {name: [row.components[name] for row in given.scores] for name in names}
-    totals = [row.total for row in given.scores]
-    columns |= scored_columns(by_name, totals, [row.status for row in given.scores])
+    columns["seconds"] = pa.array(_seconds(batch), pa.float64())
+    by_name = {name: [row.components[name] for row in batch.scores] for name in names}
+    totals = [row.total for row in batch.scores]
+    columns |= scored_columns(by_name, totals, [row.status for row in batch.scores])
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 
-def _seconds(given: Given) -> list[float]:
+def _seconds(batch: RecordedBatch) -> list[float]:
     """Return how long each row took: the batch's seconds, by what its components measured."""
-    own = [sum(s.seconds or 0.0 for s in row.components.values()) + 1e-9 for row in given.scores]
+    own = [sum(s.seconds or 0.0 for s in row.components.values()) + 1e-9 for row in batch.scores]
     whole = sum(own)
-    return [given.seconds * one / whole for one in own]
-
-
-def _length(ids: Any) -> int | None:
-    return len(ids) if hasattr(ids, "__len__") else None
+    return [batch.seconds * one / whole for one in own]
 
 
 def _texts(values: Sequence[Any]) -> list[str | None]:
-    """Text as it is, anything else as JSON: neighbours that are one object are written once."""
+    """Return text as it is, anything else as JSON; neighbours that are one object are one text."""
     texts = [_text(value) for value in values[:1]]
     for before, value in pairwise(values):
         texts.append(texts[-1] if value is before else _text(value))
@@ -264,14 +266,9 @@ def _text(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, default=_json_form)
+        return json.dumps(value, ensure_ascii=False, default=_json_value)
     except (TypeError, ValueError, RecursionError):
         return None
-
-
-def _json_form(value: Any) -> Any:
-    """What JSON has no form for: arrays as lists, images and the like by their type alone."""
-    return value.tolist() if hasattr(value, "tolist") else f"<{type(value).__name__}>"
 
 
 def _array(values: Sequence[Any], kind: str) -> pa.Array:
@@ -288,26 +285,26 @@ def _array(values: Sequence[Any], kind: str) -> pa.Array:
         return pa.nulls(len(fitting), kind)
 
 
-def _own_groups(given: Given, first: int) -> list[str] | None:
+def _own_groups(batch: RecordedBatch, first: int) -> list[str] | None:
     """Return the group of each row by the trainer's own count or ids; None if it passes neither."""
-    call, rows = trainer_call(given.columns), len(given)
+    call, rows = trainer_call(batch.columns), len(batch)
     if call.group_size:
         return [str(call.group(row, rows, first)) for row in range(rows)]
     for name in GROUP:
-        ids = [_text(_plain(one)) for one in given.listed.get(name, ())]
+        ids = [_text(_plain(one)) for one in batch.listed.get(name, ())]
         if ids and all(ids):
             return [digest(str(one).encode("utf-8", "replace"))[:8] for one in ids]
     return None
 
 
 def _images(
-    given: Given, prompts: Sequence[Any], first: int, record: Path
+    batch: RecordedBatch, prompts: Sequence[Any], first: int, record: Path
 ) -> tuple[list[str | None], list[str | None]]:
     """Return a digest of each row's image, and the path of its thumbnail in the record."""
-    call, rows = trainer_call(given.columns), len(given)
+    call, rows = trainer_call(batch.columns), len(batch)
     known: dict[Any, tuple[str | None, str | None]] = {}
     found: list[tuple[str | None, str | None]] = []
-    for row, image in enumerate(first_images(given.listed, prompts)):
+    for row, image in enumerate(first_images(batch.listed, prompts)):
         # TRL decodes the image of a group once for each row.
         key = call.group(row, rows, first) if call.group_size else id(image)
         if image is not None and key not in known:

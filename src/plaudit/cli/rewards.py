@@ -1,4 +1,4 @@
-"""`plaudit try`."""
+"""`plaudit list`, `plaudit presets` and `plaudit try`."""
 
 import argparse
 import inspect
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plaudit.cli.arguments import Option, UsageError
-from plaudit.recipes import Component, Recipe, RowScore, explain, load
-from plaudit.rewards import reward_named
+from plaudit.recipes import Component, Recipe, RowScore, explain, load, presets
+from plaudit.rewards import all_rewards, broken_namespaces, reward_named
 from plaudit.scores import Score
 from plaudit.scores.decorators import arguments_of, declaration_of, is_reward_factory
 
@@ -19,6 +19,58 @@ HOW_TO_PASS = {
     "solution": "--solution TEXT",
     "completion_ids": "--column completion_ids='[1, 2, 3]'",
 }
+
+
+def list_rewards(words: Annotated[Sequence[str], "WORD"] = ()) -> None:
+    """List the rewards, and what each of them rewards.
+
+    words: list only the rewards whose name or description contains every WORD
+    """
+    rewards = all_rewards()
+    lower = [word.lower() for word in words]
+    found = {
+        name: reward
+        for name, reward in rewards.items()
+        if all(word in f"{name} {_first_line(reward)}".lower() for word in lower)
+    }
+    for name, reward in found.items():
+        print(f"{name}{_signature(reward)}\n    {_first_line(reward)}")
+    for namespace, why in broken_namespaces().items():
+        print(f"plaudit: no rewards of {namespace}: {why}", file=sys.stderr)
+    if not found:
+        raise UsageError(
+            f"none of {len(rewards)} rewards has {' and '.join(map(repr, lower))} in its name or "
+            "description: `plaudit list` names them all"
+        )
+
+
+def _signature(reward: Any) -> str:
+    """Return the parameters without their types, which would fill the screen."""
+    signature = inspect.signature(reward)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+
+
+def _first_line(reward: Any) -> str:
+    return (inspect.getdoc(reward) or "").partition("\n")[0]
+
+
+def list_presets(name: Annotated[str | None, "NAME"] = None) -> None:
+    """List plaudit's own recipes, or print one of them.
+
+    name: print this recipe as a TOML file, as a start for one of your own
+    """
+    if name is not None:
+        if name not in presets():
+            known = ", ".join(presets())
+            raise UsageError(f"there is no preset {name!r}: choose one of {known}")
+        print(load(name).to_toml(), end="")
+        return
+    for preset in presets():
+        recipe = load(preset)
+        rewards = ", ".join(component.reference for component in recipe.components)
+        needs = ", ".join(["completions", *recipe.needs()])
+        print(f"{preset}\n    {rewards}\n    columns: {needs}")
 
 
 def _setting(text: str) -> tuple[str, Any]:
@@ -38,7 +90,7 @@ def _json_or_text(text: str) -> Any:
 Settings = Annotated[Sequence[tuple[str, Any]], Option("NAME=VALUE", "", _setting)]
 
 
-def run(
+def try_reward(
     reward: Annotated[str | None, "REWARD"] = None,
     *,
     recipe: Annotated[str | None, "R"] = None,
@@ -56,7 +108,7 @@ def run(
     For a reward that needs a tokenizer, each word counts as one token.
 
     reward: such as trl.accuracy_reward, iou_reward, or my_rewards:polite for one of your own
-    recipe: a preset such as trl-math, or a TOML file, in place of REWARD
+    recipe: a preset such as trl-math, or a TOML file, instead of REWARD
     completion: what the model wrote
     solution: the gold answer
     column: the value of a dataset column, read as JSON if it is JSON and else as text; may be
@@ -96,10 +148,10 @@ def _try_reward(
     json: bool,
 ) -> None:
     is_own = ":" in name
-    name, reward = (name, None) if is_own else _named(name)
+    name, reward = (name, None) if is_own else _find_reward(name)
     row = completion, solution, params, columns
     try:
-        score = _explained_own(name, *row) if is_own else _explained(reward, *row)
+        score = _explain_own(name, *row) if is_own else _explain_reward(reward, *row)
     except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
         raise UsageError(f"{name}: {error}") from error
     if json:
@@ -132,15 +184,15 @@ def _try_recipe(
 def _row(
     recipe: Recipe, completion: Any, solution: str | None, columns: dict[str, Any]
 ) -> RowScore:
-    given = {**columns, **({} if solution is None else {"solution": solution})}
+    passed = {**columns, **({} if solution is None else {"solution": solution})}
     for argument, column in recipe.needs().items():
-        if argument not in given and column not in given:
-            _ask_for_missing(["solution" if argument == "solution" else column], given, "--column")
-    columns = {name: [value] for name, value in given.items()}
+        if argument not in passed and column not in passed:
+            _ask_for_missing(["solution" if argument == "solution" else column], passed, "--column")
+    columns = {name: [value] for name, value in passed.items()}
     return recipe.score_batch([completion], **columns).rows[0]
 
 
-def _explained(
+def _explain_reward(
     reward: Any,
     completion: Any,
     solution: str | None,
@@ -157,15 +209,15 @@ def _explained(
         _ask_for_missing(arguments_of(reward)[2], params, "--param")
         reward, params = reward(**params), {}
     declaration = declaration_of(reward)
-    given = [*params, *columns]
-    given += ["solution"] if solution is not None else []
+    passed = [*params, *columns]
+    passed += ["solution"] if solution is not None else []
     needed = [name for name in declaration.needs if name in declaration.settings]
-    _ask_for_missing(needed, given, "--param")
-    _ask_for_missing(declaration.needs, given, "--column")
+    _ask_for_missing(needed, passed, "--param")
+    _ask_for_missing(declaration.needs, passed, "--column")
     return explain(reward, completion, solution, **params, **columns)
 
 
-def _explained_own(
+def _explain_own(
     reference: str,
     completion: Any,
     solution: str | None,
@@ -174,13 +226,13 @@ def _explained_own(
 ) -> Score:
     """Return the score that the user's own function gives, called as a recipe would call it."""
     component = Component("", reference, params=params, folder=str(Path.cwd()))
-    given = [*columns, *(["solution"] if solution is not None else [])]
-    _ask_for_missing(component.needs({}), given, "--column")
+    passed = [*columns, *(["solution"] if solution is not None else [])]
+    _ask_for_missing(component.needs({}), passed, "--column")
     (reward,) = Recipe("try", (component,)).reward_funcs()
     return explain(reward, completion, solution, **columns)
 
 
-def _named(wanted: str) -> tuple[str, Any]:
+def _find_reward(wanted: str) -> tuple[str, Any]:
     try:
         return reward_named(wanted)
     except ValueError as error:
@@ -214,10 +266,10 @@ class Words:
         return text.split()
 
 
-def _ask_for_missing(needed: Iterable[str], given: Iterable[str], option: str) -> None:
+def _ask_for_missing(needed: Iterable[str], passed: Iterable[str], option: str) -> None:
     """Raise ValueError for the first argument that is missing; the message says how to pass it."""
     for name in needed:
-        if name not in given:
+        if name not in passed:
             how = HOW_TO_PASS.get(name, f"{option} {name}=VALUE")
             raise ValueError(f"needs {name}: pass {how}")
 
