@@ -45,6 +45,3 @@ def run_script(source: str, stdin: str = "", limits: Limits | None = None) -> Ou
     limits = limits or Limits()
     with pool_for("auto", (), limits).session(limits) as session:
         return session.script(source, stdin)
-
-
-__all__ = ["Limits", "Outcome", "SandboxError", "isolation", "run_script"]

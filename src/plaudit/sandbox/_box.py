@@ -42,7 +42,7 @@ class Gone(Exception):  # noqa: N818
     """The caller is gone."""
 
 
-class Run:
+class WatchedProcess:
     """A process that was forked, what it wrote, and what it used."""
 
     def __init__(
@@ -86,7 +86,7 @@ class Run:
         return "wall" if idle or now - self.start > BUSY_WALL * self.seconds + 1 else ""
 
 
-class Box:
+class SandboxBox:
     """Serves one caller until that closes its socket."""
 
     def __init__(
@@ -103,10 +103,10 @@ class Box:
         self._layers: list[str] = details["layers"]
         self._user = user
         self._for_programs = for_programs
-        self._run: Run | None = None
+        self._run: WatchedProcess | None = None
         self._calls: socket.socket | None = None
         self._dirty = False
-        self._runner: Run | None = None  # a process that runs tests, and may run more
+        self._runner: WatchedProcess | None = None  # a process that runs tests, and may run more
         self._runner_uses = 0
         self._tasks = caller
         _layers.hide_memory()
@@ -258,7 +258,7 @@ class Box:
             outcome["end"] = "again"
         self._send(outcome | ({"end": "exit", "code": 0} if done else {}))
 
-    def _start_runner(self, message: dict[str, Any]) -> Run:
+    def _start_runner(self, message: dict[str, Any]) -> WatchedProcess:
         """Start a process that runs tests, one after the other if they leave nothing behind."""
         reader, writer = os.pipe()
         self._tasks, there = socket.socketpair()
@@ -310,7 +310,7 @@ class Box:
 
     def _start(
         self, child: Callable[[], None], limits: dict[str, Any], text: bytes, *kept: int
-    ) -> Run:
+    ) -> WatchedProcess:
         """Fork a process that is kept in, and have it run something."""
         if "landlock" in self._layers and self._rules < 0:
             in_namespace = "namespaces" in self._layers
@@ -334,7 +334,7 @@ class Box:
         for _, writer in pipes.values():
             os.close(writer)
         readers = {name: reader for name, (reader, _) in pipes.items()}
-        run = Run(process, readers, limits["seconds"], limits.get("patience", 1.0))
+        run = WatchedProcess(process, readers, limits["seconds"], limits.get("patience", 1.0))
         if self._for_programs:
             self._run = run
         return run
@@ -373,7 +373,7 @@ class Box:
         sys.path[:] = self._path
         random.seed()
 
-    def _watch(self, run: Run, until: bytes = b"") -> bool:
+    def _watch(self, run: WatchedProcess, until: bytes = b"") -> bool:
         """Read what a process writes until it ends, or until it meets a limit.
 
         until: what ends its report if it does not end itself; True if that came
@@ -400,7 +400,7 @@ class Box:
             self._tell_if_slow(run)
         return False
 
-    def _answer(self, run: Run) -> dict[str, Any]:
+    def _answer(self, run: WatchedProcess) -> dict[str, Any]:
         """Return what a program that is called sends, or why it sends nothing."""
         assert self._calls is not None
         data = bytearray()
@@ -435,15 +435,15 @@ class Box:
             self._tell_if_slow(run)
         return {"kind": "ended", "outcome": self._finish(run)}
 
-    def _tell_if_slow(self, run: Run) -> None:
+    def _tell_if_slow(self, run: WatchedProcess) -> None:
         if time.monotonic() > run.slow_at:
             run.slow_at = math.inf
             self._send({"slow": True})
 
-    def _has_ended(self, run: Run) -> bool:
+    def _has_ended(self, run: WatchedProcess) -> bool:
         return os.waitid(os.P_PID, run.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
 
-    def _read(self, run: Run, descriptor: int) -> None:
+    def _read(self, run: WatchedProcess, descriptor: int) -> None:
         try:
             data = os.read(descriptor, 1 << 18)
         except OSError:
@@ -464,7 +464,7 @@ class Box:
         elif len(kept) > (REPORT_KEPT if name == "report" else self._details["output"]):
             run.why = "output"
 
-    def _finish(self, run: Run) -> dict[str, Any]:
+    def _finish(self, run: WatchedProcess) -> dict[str, Any]:
         """End a process and all that it started; return what is known of it."""
         seconds = time.monotonic() - run.start
         if not run.why and self._has_ended(run):

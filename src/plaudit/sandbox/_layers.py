@@ -434,14 +434,14 @@ def _unless_argument(argument: int, allowed: Sequence[int]) -> list[Any]:
     return [(LOAD, 0, 0, _argument(argument)), *tests, (RETURN, 0, 0, FAIL | errno.EPERM)]
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("steps", ctypes.c_void_p))
 
 
 def filter_calls(code: bytes) -> None:
     """Put this process and its children under a filter of system calls, for good."""
     buffer = ctypes.create_string_buffer(code, len(code))
-    program = _Program(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
+    program = _FilterProgram(len(code) // 8, ctypes.cast(buffer, ctypes.c_void_p))
     _prctl(PR_SET_SECCOMP, 2, ctypes.byref(program))
 
 

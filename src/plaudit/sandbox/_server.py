@@ -24,7 +24,7 @@ from typing import Any
 from plaudit.processes import die_with_parent
 from plaudit.sandbox import _child, _layers
 from plaudit.sandbox._border import LENGTH
-from plaudit.sandbox._box import Box
+from plaudit.sandbox._box import SandboxBox
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
@@ -130,7 +130,7 @@ def _first_process(
     _layers.die_with(lambda: os.getppid() != parent)
     if "namespaces" not in layers:
         _layers.adopt_orphans()
-        Box(socket.socket(fileno=kept), other, details, user, for_programs).run()
+        SandboxBox(socket.socket(fileno=kept), other, details, user, for_programs).run()
         return
     _layers.enter_process_namespace()
     process = os.fork()
@@ -144,7 +144,7 @@ def _first_process(
         _layers.die_with(lambda: False)
         if for_programs:
             _layers.mount_processes()
-        Box(socket.socket(fileno=kept), other, details, user, for_programs).run()
+        SandboxBox(socket.socket(fileno=kept), other, details, user, for_programs).run()
         code = 0
     finally:
         os._exit(code)

@@ -22,7 +22,7 @@ except ModuleNotFoundError as missing:
 from plaudit.tables._engines import leave_pandas_alone as leave_pandas_alone
 from plaudit.tables._engines import process_locally as process_locally
 from plaudit.tables._errors import RESUME_HINT as RESUME_HINT
-from plaudit.tables._errors import Failure as Failure
+from plaudit.tables._errors import CommonFailure as CommonFailure
 from plaudit.tables._errors import InputError as InputError
 from plaudit.tables._errors import RejectedRowError as RejectedRowError
 from plaudit.tables._errors import StoppedError as StoppedError

@@ -76,7 +76,7 @@ def process_locally(
     workers: how many processes; None: one per core
     resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
     """
-    pool = _WorkerProcesses(plan, work, workers or cores(), resume_hint, retry_hint)
+    pool = _ScoreProcesses(plan, work, workers or cores(), resume_hint, retry_hint)
     try:
         yield from pool.run(chunks)
     finally:
@@ -91,7 +91,7 @@ class _PendingChunk:
     deaths: int = 0
 
 
-class _WorkerProcess:
+class _ScoreProcess:
     """A process, and the task that it has, if any."""
 
     def __init__(self, work: Callable[..., Any], plan: WorkPlan) -> None:
@@ -137,7 +137,7 @@ class _WorkerProcess:
         return self.process.wait()
 
 
-class _WorkerProcesses(Generic[T]):
+class _ScoreProcesses(Generic[T]):
     """Worker processes, and the tasks that wait for one."""
 
     def __init__(
@@ -152,7 +152,7 @@ class _WorkerProcesses(Generic[T]):
         self._work = work
         self._size = size
         self._resume_hint, self._retry_hint = resume_hint, retry_hint
-        self._workers: list[_WorkerProcess] = []
+        self._workers: list[_ScoreProcess] = []
         self._ready: deque[_PendingChunk] = deque()  # ahead, so that no worker waits for the disk
 
     def run(self, chunks: Iterator[Chunk]) -> Iterator[T]:
@@ -168,7 +168,7 @@ class _WorkerProcesses(Generic[T]):
                 if result is not None:
                     yield result
 
-    def _busy(self) -> list[_WorkerProcess]:
+    def _busy(self) -> list[_ScoreProcess]:
         return [worker for worker in self._workers if worker.task is not None]
 
     def _fill(self, chunks: Iterator[Chunk]) -> bool:
@@ -185,9 +185,9 @@ class _WorkerProcesses(Generic[T]):
             if not worker.send_task(task):
                 self._replace(worker, task)
 
-    def _started(self) -> _WorkerProcess:
+    def _started(self) -> _ScoreProcess:
         try:
-            worker = _WorkerProcess(self._work, self._plan)
+            worker = _ScoreProcess(self._work, self._plan)
         except OSError as error:
             fewer = " Try fewer --workers." if self._size > 1 else ""
             why = f"cannot start a worker: {error.strerror}."
@@ -195,7 +195,7 @@ class _WorkerProcesses(Generic[T]):
         self._workers.append(worker)
         return worker
 
-    def _result_of(self, worker: _WorkerProcess) -> T | None:
+    def _result_of(self, worker: _ScoreProcess) -> T | None:
         task = cast("_PendingChunk", worker.task)
         result = worker.receive()
         if result is None:
@@ -207,7 +207,7 @@ class _WorkerProcesses(Generic[T]):
             raise StoppedError(f"{rows} cannot be scored: {result}\n{self._retry_hint}")
         return cast("T | None", result)
 
-    def _replace(self, worker: _WorkerProcess, task: _PendingChunk) -> None:
+    def _replace(self, worker: _ScoreProcess, task: _PendingChunk) -> None:
         self._workers.remove(worker)
         code = worker.stop(wait_first=True)  # a kill would hide the exit code that it died with
         task.deaths += 1

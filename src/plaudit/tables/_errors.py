@@ -52,7 +52,7 @@ _RECIPES = str(Path(plaudit.recipes.__file__).parent)
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class CommonFailure:
     """The error that every row of a chunk failed with.
 
     kind: the exception's name and notes; rows that fail with the same error have the same kind
@@ -63,10 +63,10 @@ class Failure:
     description: str
 
 
-def common_failure(errors: Sequence[BaseException]) -> Failure | None:
+def common_failure(errors: Sequence[BaseException]) -> CommonFailure | None:
     """Return the failure that these errors have in common; None if they differ."""
     kinds = {" ".join([type(error).__name__, *notes_of(error)]) for error in errors}
-    return Failure(kinds.pop(), describe(errors[0])) if len(kinds) == 1 else None
+    return CommonFailure(kinds.pop(), describe(errors[0])) if len(kinds) == 1 else None
 
 
 def reason_of(error: BaseException) -> str:

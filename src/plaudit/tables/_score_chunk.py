@@ -22,7 +22,7 @@ from plaudit.recipes.row_score import ScoredBatch
 from plaudit.recipes.scored_columns import parquet_of, scored_columns, text_array, valid_texts
 from plaudit.tables._errors import (
     ROW_ERRORS,
-    Failure,
+    CommonFailure,
     StoppedError,
     common_failure,
     reason_of,
@@ -85,7 +85,7 @@ class ScoredChunk:
     values: dict[str, tuple[int, float]]
     golds_in_part: int = 0
     zeros: dict[str, dict[str, int]] = field(default_factory=dict)
-    failure: Failure | None = None
+    failure: CommonFailure | None = None
     seconds: float = 0.0
     file: int = 0
     lines: int = 0

@@ -21,7 +21,7 @@ from plaudit.tables._engines import score_locally, score_on_ray
 from plaudit.tables._errors import (
     RESUME_HINT,
     RETRY_HINT,
-    Failure,
+    CommonFailure,
     InputError,
     RejectedRowError,
     StoppedError,
@@ -317,7 +317,7 @@ class FirstParts:
         held, self._held = self._held, []
         return held
 
-    def _failures(self) -> list[Failure | None]:
+    def _failures(self) -> list[CommonFailure | None]:
         return [part.failure for part in self._held if part.number < FIRST]
 
     @property

@@ -26,7 +26,7 @@ from plaudit.reports.honest_answers import (
 )
 from plaudit.scores import Score
 from plaudit.scores.score import PROBLEM_STATUSES
-from plaudit.tables import Chunk, Failure, common_failure, outcomes_of, reason_of, records_in
+from plaudit.tables import Chunk, CommonFailure, common_failure, outcomes_of, reason_of, records_in
 
 Row = Mapping[str, Any]
 ScoreOrError = Score | Exception
@@ -301,7 +301,7 @@ class Calibration:
 
     comparisons: tuple[GoldComparison, ...]
     unknown: tuple[str, ...] = ()  # the names of those whose format was not found
-    failure: Failure | None = None
+    failure: CommonFailure | None = None
 
 
 Trials = list[tuple[AnswerFormat, Sequence[ScoreOrError]]]

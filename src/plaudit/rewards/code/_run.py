@@ -78,7 +78,7 @@ class Task:
         return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-class _Failure(Exception):  # noqa: N818
+class _FailedTest(Exception):  # noqa: N818
     """The first test that failed, and how."""
 
     def __init__(self, status: str, why: str) -> None:
@@ -165,7 +165,7 @@ def _run_in(session: Session, task: Task) -> Result:
             if isinstance(task.tests, CallTests)
             else _scripts(session, task, task.tests)
         )
-    except _Failure as failure:
+    except _FailedTest as failure:
         return Result(failure.status, 0, count, failure.why)
     passed = 0
     first: tuple[int, str, str] | None = None
@@ -173,7 +173,7 @@ def _run_in(session: Session, task: Task) -> Result:
         try:
             attempt(index)
             passed += 1
-        except _Failure as failure:
+        except _FailedTest as failure:
             first = first or (index, failure.status, failure.why)
             _remember_failure(task, index)
             if not task.partial or failure.status == "timeout":
@@ -217,7 +217,7 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
         command = _languages.compile_program(session, language, task.source)
         if isinstance(command, str):
             status = "error" if command.startswith("no ") else "exception"
-            raise _Failure(status, command)
+            raise _FailedTest(status, command)
         memory = _languages.memory(language)
         run = lambda _, stdin: session.command(command, stdin, memory=memory)  # noqa: E731
 
@@ -234,7 +234,7 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
         else:
             right = any(same_output(got, expected) for expected in accepted)
         if not right:
-            raise _Failure(
+            raise _FailedTest(
                 "different",
                 f"the input {_short(stdin)} gives {_short(got)}, expected {_short(accepted[0])}.",
             )
@@ -245,17 +245,17 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
 def _check_outcome(outcome: Outcome, limits: Limits) -> None:
     """Raise if a run did not end well."""
     if outcome.end in ("time", "wall"):
-        raise _Failure("timeout", _time_used(outcome, limits))
+        raise _FailedTest("timeout", _time_used(outcome, limits))
     if outcome.end == "output":
-        raise _Failure("limit", f"it printed more than {limits.output} MiB.")
+        raise _FailedTest("limit", f"it printed more than {limits.output} MiB.")
     last = _last_line(outcome.stderr)
     if _is_memory(last):
         peak = outcome.memory / (1 << 20)
-        raise _Failure("limit", f"it needs more than {limits.memory} MiB; it had {peak:.0f}.")
+        raise _FailedTest("limit", f"it needs more than {limits.memory} MiB; it had {peak:.0f}.")
     if outcome.end == "signal":
-        raise _Failure("exception", f"the program died of signal {-outcome.code}.")
+        raise _FailedTest("exception", f"the program died of signal {-outcome.code}.")
     if outcome.code:
-        raise _Failure("exception", last or f"the program ended with code {outcome.code}.")
+        raise _FailedTest("exception", last or f"the program ended with code {outcome.code}.")
 
 
 def _is_memory(line: str) -> bool:
@@ -289,24 +289,26 @@ class _Calls:
         kind, text, outcome = self._session.call(encode(arguments))
         self._check(kind, text, outcome, shown)
         if kind == "not plain":
-            raise _Failure("different", f"{shown} returns no plain data: {text}.")
+            raise _FailedTest("different", f"{shown} returns no plain data: {text}.")
         try:
             got = decode(text.encode("utf-8", "surrogateescape"))
         except NotPlain as error:
-            raise _Failure("different", f"{shown} returns what cannot be read: {error}.") from error
+            raise _FailedTest(
+                "different", f"{shown} returns what cannot be read: {error}."
+            ) from error
         if not same_value(got, expected, self._tests.wrapped):
             shown_values = f"{_short(repr(got))}, expected {_short(json_text(expected))}"
-            raise _Failure("different", f"{shown} gives {shown_values}.")
+            raise _FailedTest("different", f"{shown} gives {shown_values}.")
 
     def _check(self, kind: str, text: str, outcome: Outcome | None, where: str) -> None:
         if outcome is not None or kind == "ended":
             self._open = False
             if outcome is not None:
                 _check_outcome(outcome, self._task.limits)
-            raise _Failure("exception", f"{where}: the program ended before it answered.")
+            raise _FailedTest("exception", f"{where}: the program ended before it answered.")
         if kind == "error":
             status = "limit" if _is_memory(_last_line(text)) else "exception"
-            raise _Failure(status, f"{where}: {_last_line(text)}")
+            raise _FailedTest(status, f"{where}: {_last_line(text)}")
 
 
 def json_text(value: Any) -> str:

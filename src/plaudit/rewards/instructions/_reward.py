@@ -16,7 +16,7 @@ NO_INSTRUCTIONS = Score(
 )
 
 
-class _Task(NamedTuple):
+class _AskedInstruction(NamedTuple):
     """One instruction of a row, with its arguments."""
 
     instruction: Instruction
@@ -73,7 +73,7 @@ def instruction_reward(
 
 def _rows(
     completions: Sequence[Completion], ids: Any, kwargs: Any, ground_truth: Any
-) -> list[list[_Task]]:
+) -> list[list[_AskedInstruction]]:
     """Return the tasks of each row."""
     if ids is None and ground_truth is None:
         raise TypeError("instruction_reward needs instruction_id_list and kwargs, or ground_truth")
@@ -109,7 +109,7 @@ def _of_ground_truth(entry: Any) -> tuple[Any, Any]:
     return entry["instruction_id"], entry.get("kwargs")
 
 
-def _tasks(ids: Any, kwargs: Any) -> list[_Task]:
+def _tasks(ids: Any, kwargs: Any) -> list[_AskedInstruction]:
     ids = _listed(ids, "instruction_id_list")
     arguments = _listed(kwargs, "kwargs") or [{}] * len(ids)
     if len(arguments) != len(ids):
@@ -122,7 +122,7 @@ def _tasks(ids: Any, kwargs: Any) -> list[_Task]:
         if its is not None and not isinstance(its, Mapping):
             raise TypeError(f"the kwargs of {id_} must be a dict, got {kind_of(its)}")
         instruction = instruction_of(id_)
-        found.append(_Task(instruction, instruction.arguments_of(its or {})))
+        found.append(_AskedInstruction(instruction, instruction.arguments_of(its or {})))
     return found
 
 
@@ -164,7 +164,7 @@ def _prompts(completions: Sequence[Completion], prompt: Any) -> list[str | None]
 
 
 def _score(
-    text: str, tasks: list[_Task], passed: dict[str, Any], loose: bool, partial: bool
+    text: str, tasks: list[_AskedInstruction], passed: dict[str, Any], loose: bool, partial: bool
 ) -> Score:
     if not tasks:
         return NO_INSTRUCTIONS
@@ -195,7 +195,7 @@ def _variants(text: str) -> list[str]:
     return list(dict.fromkeys([*whole, *(variant.replace("*", "") for variant in whole)]))
 
 
-def _finding(variants: list[str], task: _Task, passed: dict[str, Any]) -> Finding:
+def _finding(variants: list[str], task: _AskedInstruction, passed: dict[str, Any]) -> Finding:
     """Return the first finding that follows the instruction, else that of the text as it is."""
     arguments = {**task.arguments, **{name: passed[name] for name in task.instruction.passed}}
     first = None

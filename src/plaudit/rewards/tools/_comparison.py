@@ -19,7 +19,7 @@ _NUMBER = re.compile(r"[-+]?\d++(?:\.\d++)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class ComparisonRules:
     """How values are compared.
 
     coerce: whether text that says a value of the right type is that value: "5" for 5
@@ -33,7 +33,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class CallMatch:
     """How far a call is an expected one.
 
     fault: what is wrong first; "" if it is right
@@ -50,12 +50,12 @@ class Match:
     is_broken: bool = False  # whether the call cannot be executed at all
 
 
-def compare(call: Call, gold: Expected, tool: Tool | None, rules: Rules) -> Match:
+def compare(call: Call, gold: Expected, tool: Tool | None, rules: ComparisonRules) -> CallMatch:
     """Compare a call with an expected one."""
     if call.name != gold.name:
-        return Match(f"{call.name or 'a call'} is called, expected {gold.name}", has_name=False)
+        return CallMatch(f"{call.name or 'a call'} is called, expected {gold.name}", has_name=False)
     if call.problem:
-        return Match(f"{call.name}: {call.problem}", is_broken=True)
+        return CallMatch(f"{call.name}: {call.problem}", is_broken=True)
     arguments = arguments_of(call, tool, rules)
     if tool is not None and tool.is_text:
         rules = replace(rules, is_text=True)
@@ -74,10 +74,10 @@ def compare(call: Call, gold: Expected, tool: Tool | None, rules: Rules) -> Matc
     faults += _missing(arguments, gold, tool, rules)
     wanted = sum(name in arguments or name not in gold.optional for name in gold.accepted)
     fault = f"{call.name}: {faults[0]}" if faults else ""
-    return Match(fault, True, keys, values, len(arguments), wanted)
+    return CallMatch(fault, True, keys, values, len(arguments), wanted)
 
 
-def arguments_of(call: Call, tool: Tool | None, rules: Rules) -> dict[str, Any]:
+def arguments_of(call: Call, tool: Tool | None, rules: ComparisonRules) -> dict[str, Any]:
     """Return the arguments by name: those by position in the order of the schema.
 
     Null for an argument that has a default is left out.
@@ -103,7 +103,7 @@ def arguments_of(call: Call, tool: Tool | None, rules: Rules) -> dict[str, Any]:
 
 
 def _missing(
-    arguments: Mapping[str, Any], gold: Expected, tool: Tool | None, rules: Rules
+    arguments: Mapping[str, Any], gold: Expected, tool: Tool | None, rules: ComparisonRules
 ) -> list[str]:
     required = () if tool is None else tool.required
     missing = [name for name in required if name not in arguments]
@@ -119,13 +119,15 @@ def _missing(
     return [f"{name} is missing" for name in missing]
 
 
-def _is_default(value: Any, schema: Any, rules: Rules) -> bool:
+def _is_default(value: Any, schema: Any, rules: ComparisonRules) -> bool:
     if rules.is_bfcl or not isinstance(schema, Mapping) or schema.get("default") is None:
         return False
     return type(value) is type(schema["default"]) and bool(value == schema["default"])
 
 
-def _argument_fault(name: str, value: Any, gold: Expected, schema: Any, rules: Rules) -> str:
+def _argument_fault(
+    name: str, value: Any, gold: Expected, schema: Any, rules: ComparisonRules
+) -> str:
     """Return what is wrong with an argument; "" if it is right."""
     accepted = gold.accepted[name]
     # Code as text may name a variable: text for a list or an object.
@@ -160,7 +162,9 @@ def shown(value: Any) -> str:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def type_fault(value: Any, schema: Any, rules: Rules, accepted: Sequence[Any] = ()) -> str:
+def type_fault(
+    value: Any, schema: Any, rules: ComparisonRules, accepted: Sequence[Any] = ()
+) -> str:
     """Return how a value is not of its schema's type, or not listed in its enum; "" if it is."""
     types = types_of(schema)
     if isinstance(value, Expression):
@@ -184,7 +188,7 @@ def type_fault(value: Any, schema: Any, rules: Rules, accepted: Sequence[Any] = 
     return ""
 
 
-def _is_of_type(value: Any, wanted: str, rules: Rules) -> bool:
+def _is_of_type(value: Any, wanted: str, rules: ComparisonRules) -> bool:
     match wanted:
         case "string":
             return isinstance(value, str)
@@ -204,7 +208,7 @@ def _is_of_type(value: Any, wanted: str, rules: Rules) -> bool:
             return value is None
 
 
-def _same(value: Any, gold: Any, schema: Any, expected: Expected, rules: Rules) -> bool:
+def _same(value: Any, gold: Any, schema: Any, expected: Expected, rules: ComparisonRules) -> bool:
     """Whether a value is an accepted one."""
     if isinstance(value, bool) or isinstance(gold, bool):
         return value is gold
@@ -229,7 +233,7 @@ def _same_object(
     gold: Mapping[str, Any],
     schemas: Mapping[str, Any],
     expected: Expected,
-    rules: Rules,
+    rules: ComparisonRules,
 ) -> bool:
     for key in {**value, **gold}:
         several = gold.get(key, ())
@@ -246,7 +250,7 @@ def _same_object(
     return True
 
 
-def _same_text(value: str, gold: str, rules: Rules) -> bool:
+def _same_text(value: str, gold: str, rules: ComparisonRules) -> bool:
     if value == gold:
         return True
     if rules.is_bfcl:
@@ -286,6 +290,6 @@ def coerced(value: Any, schema: Any) -> Any:
         read = read_json(text)
     except JsonError:
         read = python_value(text) if len(text) <= _LONGEST_CODE else None
-    rules = Rules()
+    rules = ComparisonRules()
     is_right = read is not None and any(_is_of_type(read, one, rules) for one in types)
     return read if is_right else value

@@ -8,8 +8,8 @@ from plaudit.inputs.completions import Completion
 from plaudit.judge import Status
 from plaudit.rewards.tools._calls import calls_of
 from plaudit.rewards.tools._comparison import (
-    Match,
-    Rules,
+    CallMatch,
+    ComparisonRules,
     arguments_of,
     compare,
     shown,
@@ -59,7 +59,7 @@ def tool_call_reward(
     >>> tool_call_reward.scores(texts, [gold, gold])[1].why
     'get_weather: city is "Oslo", expected "Lisbon".'
     """
-    rules = Rules(coerce=coerce)
+    rules = ComparisonRules(coerce=coerce)
     scores = _scores(completions, solution, tools, rules, _weights(partial), ordered)
     return logged(scores, kwargs)
 
@@ -84,7 +84,7 @@ def bfcl_reward(
     >>> bfcl_reward(["[f(a='X-1')]"], [[{"f": {"a": ["x1"]}}]])
     [1.0]
     """
-    rules = Rules(is_bfcl=True)
+    rules = ComparisonRules(is_bfcl=True)
     return logged(_scores(completions, solution, tools, rules, None, False), kwargs)
 
 
@@ -111,7 +111,7 @@ def tool_schema_reward(
     [1.0, 0.0, 0.0]
     """
     same_length(completions, tools=tools)
-    rules = Rules(coerce=coerce)
+    rules = ComparisonRules(coerce=coerce)
     scores = []
     rows = zip(rows_of(completions, "completions"), rows_of(tools, "tools"), strict=True)
     for row, (completion, schemas) in enumerate(rows):
@@ -132,7 +132,7 @@ def tool_schema_reward(
     return logged(scores, kwargs)
 
 
-def _schema_fault(call: Call, tools: Mapping[str, Tool], rules: Rules) -> str:
+def _schema_fault(call: Call, tools: Mapping[str, Tool], rules: ComparisonRules) -> str:
     """Return what is wrong with a call by the schema of its function; "" if nothing is."""
     tool = tools.get(call.name)
     if call.problem or tool is None:
@@ -151,7 +151,7 @@ def _scores(
     completions: Sequence[Completion],
     solution: Sequence[Any],
     tools: Sequence[Any] | None,
-    rules: Rules,
+    rules: ComparisonRules,
     weights: Mapping[str, float] | None,
     ordered: bool,
 ) -> list[Score]:
@@ -180,7 +180,9 @@ def _scores(
     return scores
 
 
-def _check_names(expected: list[Expected], tools: Mapping[str, Tool], rules: Rules) -> None:
+def _check_names(
+    expected: list[Expected], tools: Mapping[str, Tool], rules: ComparisonRules
+) -> None:
     unknown = [gold.name for gold in expected if gold.name not in tools]
     if tools and unknown and not rules.is_bfcl:
         raise GoldError(f"it calls {unknown[0]}, which is not among the tools")
@@ -191,7 +193,7 @@ def gold_fault(solution: Any, tools: Any) -> str:
     try:
         known = tools_of(tools, "tools")
         expected = expected_of(solution, "solution") or []
-        _check_names(expected, known, Rules())
+        _check_names(expected, known, ComparisonRules())
     except (GoldError, TypeError) as error:
         return str(error)
     faults = (_expected_fault(gold, known[gold.name]) for gold in expected if known)
@@ -203,7 +205,7 @@ def _expected_fault(gold: Expected, tool: Tool) -> str:
         if name not in tool.arguments:
             return f"{gold.name} has no argument {name}"
         meant = [value for value in values if value != "" or name not in gold.optional]
-        faults = [type_fault(value, tool.arguments[name], Rules()) for value in meant]
+        faults = [type_fault(value, tool.arguments[name], ComparisonRules()) for value in meant]
         if faults and all(faults) and not tool.is_text:
             return f"{gold.name}: {name} {faults[0]}"
     missing = [name for name in tool.required if name not in gold.accepted]
@@ -220,7 +222,7 @@ def _score(
     calls: list[Call],
     expected: list[Expected],
     tools: Mapping[str, Tool],
-    rules: Rules,
+    rules: ComparisonRules,
     weights: Mapping[str, float] | None,
     ordered: bool,
 ) -> Score:
@@ -259,7 +261,7 @@ def _without_calls(
 
 
 def _assigned(
-    matches: list[list[Match]], weights: Mapping[str, float], ordered: bool
+    matches: list[list[CallMatch]], weights: Mapping[str, float], ordered: bool
 ) -> list[int | None]:
     """Return the expected call of each call."""
     if ordered:
@@ -271,7 +273,7 @@ def _assigned(
     return [column_of.get(row) for row in range(len(matches))]
 
 
-def _worth(match: Match, weights: Mapping[str, float]) -> float:
+def _worth(match: CallMatch, weights: Mapping[str, float]) -> float:
     """Return how much of a call is right, from 0 to 1; 1 only if all of it is."""
     if not match.has_name or match.is_broken:
         return 0.0
@@ -288,7 +290,7 @@ def _worth(match: Match, weights: Mapping[str, float]) -> float:
 def _fault(
     calls: list[Call],
     expected: list[Expected],
-    matches: list[list[Match]],
+    matches: list[list[CallMatch]],
     chosen: list[int | None],
     tools: Mapping[str, Tool],
 ) -> str:

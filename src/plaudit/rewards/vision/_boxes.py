@@ -35,7 +35,7 @@ LABELS = ("exact", "casefold", "ignore")
 COLUMNS = ("solution", "image_size", "input_size", "image_grid_thw", *IMAGES)
 
 
-class _Settings(NamedTuple):
+class _Notation(NamedTuple):
     """How completions and golds are written."""
 
     answers: Format
@@ -101,7 +101,7 @@ def box_reward(
     if measure not in ("iou", "giou"):
         raise ValueError(f'measure must be "iou" or "giou", got {measure!r:.80}')
     least = None if threshold is None else number_of(threshold, "threshold")
-    written = _Settings(
+    written = _Notation(
         format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
     )
     rows = _rows(completions, solution, written, model, image_size=image_size,
@@ -159,7 +159,7 @@ def boxes_reward(
     thresholds = [number_of(one, "threshold") for one in listed]
     if not thresholds:
         raise ValueError("threshold must not be an empty list")
-    written = _Settings(
+    written = _Notation(
         format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
     )
     rows = _rows(completions, solution, written, model, image_size=image_size,
@@ -173,7 +173,7 @@ def boxes_reward(
 def _rows(
     completions: Sequence[Completion],
     solution: Sequence[Any],
-    written: _Settings,
+    written: _Notation,
     model: str,
     **columns: Any,
 ) -> list[tuple[str, str | None, Sizes]]:
@@ -188,7 +188,7 @@ def _box_score(
     text: str,
     gold: str | None,
     sizes: Sizes,
-    written: _Settings,
+    written: _Notation,
     takes_any: bool,
     measure: str,
     threshold: float | None,
@@ -265,7 +265,7 @@ def _box_shapes(text: str, written: Format, most: int) -> list[Shape]:
     return [shape for shape in shapes if shape.numbers is None or len(shape.numbers) == 4]
 
 
-def _gold_boxes(gold: str, written: _Settings, sizes: Sizes) -> list[Box] | None:
+def _gold_boxes(gold: str, written: _Notation, sizes: Sizes) -> list[Box] | None:
     """Return the boxes of a gold, empty if it says that there is none; None if one is unusable."""
     if says_none(gold):
         return []
@@ -285,7 +285,7 @@ def _boxes_score(
     text: str,
     gold: str | None,
     sizes: Sizes,
-    written: _Settings,
+    written: _Notation,
     labels: str,
     thresholds: Sequence[float],
 ) -> Score:
