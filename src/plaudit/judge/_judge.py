@@ -137,7 +137,7 @@ class Judge:
 
     def judge(self, pairs: Sequence[Pair]) -> list[Verdict]:
         """A verdict for each pair."""
-        with self._holding_workers(), Call(self, pairs) as call:
+        with self._holding_workers(), PendingCall(self, pairs) as call:
             call.read()
             return call.verdicts([future.result() for future in call.futures])
 
@@ -145,7 +145,7 @@ class Judge:
         """The same on an event loop: no thread is blocked while the workers work."""
         import asyncio  # a trainer that has no loop need not load it
 
-        with self._holding_workers(), Call(self, pairs) as call:
+        with self._holding_workers(), PendingCall(self, pairs) as call:
             if not call.read(LONG):
                 await asyncio.wrap_future(READING_THREADS.get().submit(call.read))
             results = await asyncio.gather(*map(asyncio.wrap_future, call.futures))
@@ -170,7 +170,7 @@ class Judge:
     def warm_up(self) -> None:
         """Start the workers in the background. If they do not start, the next call says so."""
         with contextlib.suppress(ImportError, RuntimeError), self._holding_workers():
-            Call(self, warm_up_pairs(self.settings.workers)).read()
+            PendingCall(self, warm_up_pairs(self.settings.workers)).read()
 
     def check(self) -> str | None:
         """Have a worker judge something; return what went wrong, or None."""
@@ -255,7 +255,7 @@ class Judge:
         return reading
 
 
-class Call:
+class PendingCall:
     """One call: the verdicts that are decided at once, and the distinct pairs that workers have."""
 
     def __init__(self, judge: Judge, pairs: Sequence[Pair]) -> None:
@@ -265,7 +265,7 @@ class Call:
         self._verdicts: list[Verdict | None] = []
         self._over = False
 
-    def __enter__(self) -> "Call":
+    def __enter__(self) -> "PendingCall":
         return self
 
     def __exit__(self, *_: object) -> None:
