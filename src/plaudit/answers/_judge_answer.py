@@ -10,7 +10,9 @@ from typing import NamedTuple
 from plaudit.answers._comparison import compare
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
 from plaudit.answers._grammar import read_tree
+from plaudit.answers._number_words import in_digits
 from plaudit.answers._prose import stated_choice, stated_number, stated_texts
+from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._rules import SAME, Decision, Rules, check_kind, different, equal, kind_of
 from plaudit.answers._text import (
     Clock,
@@ -210,9 +212,19 @@ def _gold_text(gold: str) -> str:
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     kind, found = _compared(final, gold, rules)
+    if not found.equal and rules.kind is None and len(final.text) + len(gold) < _SHORT:
+        mine, yours = everyday_form(final.text), everyday_form(gold)
+        if (mine, yours) != (final.text, gold):
+            again = _compared(final._replace(text=mine), yours, rules)
+            kind, found = again if again[1].equal else (kind, found)
     if found.equal and restates(final.text, gold, rules.question):
         return kind, different("the question restated: another form is asked for")
     return kind, found
+
+
+def everyday_form(text: str) -> str:
+    """Return an answer with its numbers as digits, and its units behind them."""
+    return plain_quantity(in_digits(text))
 
 
 def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
@@ -472,7 +484,7 @@ def _as_text(node: Node) -> str:
             value = _grouped(node.args[0], parts[0], _SUMS)
             return value + ("%" if node.op == "pct" else "°")
         case "unit":
-            return f"{_grouped(node.args[0], parts[0], _SUMS)} {_unit(node)}".strip()
+            return _quantity(node, parts[0])
         case "tuple":
             return f"{node.val[0]}{', '.join(parts)}{node.val[-1]}"
         case "set":
@@ -558,8 +570,12 @@ def _relation(node: Node, parts: list[str]) -> str:
     return text
 
 
-def _unit(node: Node) -> str:
-    dimension = " ".join(
-        base if power == 1 else f"{base}^{power}" for base, power in node.val.dimension
-    )
-    return dimension or " ".join(node.val.nouns)
+def _quantity(node: Node, part: str) -> str:
+    """A quantity in base units: 10 cm are 0.1 m."""
+    unit = node.val
+    name = " ".join(base if power == 1 else f"{base}^{power}" for base, power in unit.dimension)
+    value = exact(node.args[0])
+    if value is not None and unit.dimension:
+        return f"{float(value * unit.size):.6g} {name}"
+    size = "" if unit.size == 1 else f"{float(unit.size):.6g} "
+    return f"{_grouped(node.args[0], part, _SUMS)} {size}{name or ' '.join(unit.nouns)}".strip()

@@ -52,3 +52,27 @@ def number_words() -> dict[str, int]:
             if found.setdefault(word, number) != number:
                 unclear.add(word)
     return {word: number for word, number in found.items() if word not in unclear}
+
+
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
+_HAN_SCALES = {"万": 10**4, "亿": 10**8, "億": 10**8}
+
+
+def chinese_number(text: str) -> int | None:
+    """Return the number that Chinese or Japanese numerals spell; None if they spell none.
+
+    >>> chinese_number("一百零五"), chinese_number("三万二千")
+    (105, 32000)
+    """
+    total = group = digit = 0
+    for sign in text[:20]:
+        if sign in _HAN_DIGITS:
+            if digit:
+                return None
+            digit = _HAN_DIGITS[sign]
+        elif sign in _HAN_TENS:
+            group, digit = group + (digit or 1) * _HAN_TENS[sign], 0
+        else:
+            total, group, digit = (total + group + digit) * _HAN_SCALES[sign], 0, 0
+    return total + group + digit

@@ -12,8 +12,9 @@ Prose with two values and no decision states none.
 import re
 
 from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._grammar import count_in_words
-from plaudit.answers._languages import number_words, pattern
+from plaudit.answers._languages import pattern
+from plaudit.answers._number_words import in_digits
+from plaudit.answers._quantities import plain_quantity
 from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
@@ -79,7 +80,6 @@ _USUAL_LABEL = re.compile(
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
 _LAST_VALUE = re.compile(r"\d|\b[B-HJ-Z]\b(?!')")
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_COUNTED = re.compile(r"\btwice\b", re.IGNORECASE)
 
 
 def stated_number(text: str, question: str = "", with_unit: bool = False) -> str | None:
@@ -94,8 +94,7 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
-        digits = _in_digits(statement)
-        turned = _after_turn(digits)
+        turned = _after_turn(plain_quantity(in_digits(statement)))
         if not _NUMBER.search(turned):
             continue
         if _is_other_label(turned, question):
@@ -166,39 +165,6 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
     plain = re.sub(r"\s?(?:percent|per cent|pct)$", "%", number[0]).replace("−", "-")
     unit = _UNIT.match(number.string, number.end()) if with_unit else None
     return plain + unit[0] if unit else plain
-
-
-def _in_digits(statement: str) -> str:
-    """Return a statement with its number words as digits: "twenty-three" is 23."""
-    pieces: list[str] = []
-    end = 0
-    for start, stop, number in _spelled(_COUNTED.sub("two times", statement)):
-        pieces += [_COUNTED.sub("two times", statement)[end:start], str(number)]
-        end = stop
-    return "".join(pieces) + _COUNTED.sub("two times", statement)[end:]
-
-
-def _spelled(statement: str) -> list[tuple[int, int, int]]:
-    words = list(_WORDS.finditer(statement))
-    found: list[tuple[int, int, int]] = []
-    at = 0
-    while at < len(words):
-        best = None
-        for last in range(at, min(len(words), at + 6)):
-            run = (
-                " ".join(word[0] for word in words[at : last + 1]).lower().replace("-", " ").split()
-            )
-            number = 12 if run == ["a", "dozen"] else count_in_words(run)
-            if number is None and len(run) == 1:
-                number = number_words().get(run[0])
-            if number is not None and run[-1] != "and":
-                best = last, number
-        if best is None:
-            at += 1
-        else:
-            found.append((words[at].start(), words[best[0]].end(), best[1]))
-            at = best[0] + 1
-    return found
 
 
 # -- Options

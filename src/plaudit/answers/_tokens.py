@@ -46,7 +46,7 @@ GLUE_WORDS = frozenset(
 SHORT_UNITS = frozenset(
     "km cm mm nm mi yd ft in lb lbs oz kg mg ml mL kL cL dL hr hrs min sec ms ns kJ MJ kW MW GW mW"
     " Hz kHz MHz GHz Pa kPa MPa mA mV kV kN mol rad deg mph kph eV keV MeV GeV USD EUR GBP cal cc"
-    " bps GB MB KB TB ha mJ".split()
+    " bps GB MB KB TB ha mJ kWh CHF JPY INR".split()
 )
 INTEGER_LETTERS = frozenset("k n m l j p q t z".split())
 NUMBER_WORDS = {
