@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from plaudit.answers._languages import pattern
 from plaudit.answers._rules import Decision, different, equal
-from plaudit.answers._text import MONTHS
+from plaudit.answers._times import MONTHS
 from plaudit.answers._tokens import NUMBER_WORDS
 from plaudit.judge import Status
 

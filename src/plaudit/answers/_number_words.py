@@ -250,3 +250,32 @@ def count_in_words(words: list[str]) -> int | None:
         return None
     found = _count(words, 0)
     return int(found.value) if found is not None and found.words == len(words) else None
+
+
+# -- Ordinals
+
+_UNITS = "first second third fourth fifth sixth seventh eighth ninth".split()
+_TEENS = "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+ORDINALS = {word: value for value, word in enumerate([*_UNITS, *_TEENS.split(), "nineteenth"], 1)}
+ORDINALS |= {f"{tens[:-1]}ieth": 10 * value for value, tens in enumerate(_TENS, 2)}
+ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
+_COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_UNITS)})\b", re.IGNORECASE)
+_ORDINAL = re.compile(rf"\b(?:{'|'.join(sorted(ORDINALS, key=len, reverse=True))})\b", re.IGNORECASE)
+
+
+def ordinals_in_digits(text: str) -> str:
+    """Return a text with its ordinals in digits.
+
+    >>> ordinals_in_digits("the twenty-first century")
+    'the 21st century'
+    """
+    text = _COMPOUND.sub(
+        lambda found: _ordinal(NUMBER_WORDS[found[1].lower()] + ORDINALS[found[2].lower()]), text
+    )
+    return _ORDINAL.sub(lambda found: _ordinal(ORDINALS[found[0].lower()]), text)
+
+
+def _ordinal(value: int) -> str:
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")
+    return f"{value}{'th' if value % 100 in (11, 12, 13) else ending}"

@@ -15,6 +15,7 @@ from plaudit.answers._final_answer import is_retracted
 from plaudit.answers._languages import pattern
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._quantities import plain_quantity
+from plaudit.answers._text import with_acronyms, words_of
 from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
@@ -78,6 +79,11 @@ _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
+_IS = re.compile(
+    r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|equals?|by|to be|at|on|=)\s+"
+    r"(?:(?:called|named|known as|written|written as|the|a|an|in fact|actually|really|indeed|definitely)\s+)*",
+    re.IGNORECASE,
+)
 _LAST_VALUE = re.compile(r"\d|\b[B-HJ-Z]\b(?!')")
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
@@ -104,6 +110,11 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
         )
         return None if any(one.search(turned) for one in unclear) else _value(turned, with_unit)
     return None
+
+
+def is_claimed(statement: str) -> bool:
+    """Whether a statement says what it names: it denies nothing, and offers no choice."""
+    return not any(one.search(statement) for one in (_UNDECIDED, _DENIAL, pattern("deny")))
 
 
 def _is_other_label(statement: str, question: str) -> bool:
@@ -200,52 +211,156 @@ def stated_choice(text: str) -> str | None:
     return None
 
 
+def stated_option(text: str, options: tuple[str, ...]) -> str | None:
+    """Return the letter of the only option whose words the closing statement has.
+
+    >>> stated_option("This process is called osmosis.", ("diffusion", "osmosis"))
+    'B'
+    """
+    statements = _statements(text)
+    if not statements or not options:
+        return None
+    words = words_of(_TAIL.sub("", _after_turn_of_text(statements[0])))
+    found = [
+        (letter, option)
+        for letter, option in zip("ABCDEFGHIJ", map(words_of, options), strict=False)
+        if option and _index(words, option) is not None
+    ]
+    # "agrees" is a part of "neither agrees nor disagrees".
+    longest = [
+        letter
+        for letter, option in found
+        if not any(other != option and _index(other, option) is not None for _, other in found)
+    ]
+    denied = len(longest) == 1 and _denied_before(words, options["ABCDEFGHIJ".index(longest[0])])
+    return longest[0] if len(longest) == 1 and not denied else None
+
+
+def _denied_before(words: list[str], option: str) -> bool:
+    mine = words_of(option)
+    at = _index(words, mine) or 0
+    return bool({*words[:at]} & _DENYING_WORDS)
+
+
 # -- Texts
 
-_IS = re.compile(
-    r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|by|to be)\s+"
-    r"(?:(?:called|named|known as|the|a|an|in fact|actually|really|indeed|definitely)\s+)*",
-    re.IGNORECASE,
-)
 _TAIL = re.compile(
-    r",?\s+(?:which|who|because|since|as|from|where|when|that|not|and not|rather than)\b.*$|,.*$",
+    r",?\s+(?:which|who|because|since|where|that|not|and not|rather than|whereas|while|so)\b.*$"
+    r"|,\s.*$|\s[-–—]\s.*$|;.*$",
     re.IGNORECASE | re.DOTALL,
 )
 _SMALL = frozenset(
     "the a an of in on at to and is was are were who what which where when how did does do it its"
-    " this that by for with as first called".split()
+    " this that by for with as first called you me we they he she your our their be been can".split()
 )
+_DENYING_WORDS = frozenset(
+    "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
+    " except but hardly wrong false incorrect nobody none less fewer unlike".split()
+)
+_OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bwould\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
+# What follows these is compared with the answer, or related to it.
+_COMPARING = frozenset(
+    "than like near before after beside besides unlike except but without against versus vs from"
+    " until since like towards toward over under above below behind between".split()
+)
+_OF = frozenset("made consist consists composed full city name consisting out kind type".split())
+_FOLLOWING = frozenset(
+    "in on at during for from when because as by every each since while with to and under".split()
+)
+_VERB = re.compile(
+    r"^(?:is|are|was|were|has|have|had|\w+s|\w+ed|did|do|does|won|wrote|made|came|took|gave|led)$"
+)
+_QUOTED = re.compile(r"[\"“]([^\"“”]{8,300})[\"”]")
+_REPEATED = re.compile(r"^\s*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE)
 
 
-def stated_texts(text: str, question: str = "") -> list[str]:
-    """Return what the closing statement says: after its verb, or before it if the rest repeats it.
+def without_question(text: str, question: str) -> str:
+    """Return a text without the question that it repeats."""
+    text = _REPEATED.sub("", text)
+    if len(question) < 8:
+        return text
+    text = _QUOTED.sub(lambda found: "" if found[1].strip(" .?") in question else found[0], text)
+    if question in text and text.strip() != question:
+        text = text.replace(question, " ")
+    return text
 
-    >>> stated_texts("The capital of France is Paris.")
-    ['Paris']
-    >>> stated_texts("Armstrong was the first on the Moon.", "Who was the first on the Moon?")
-    ['first on the Moon', 'Armstrong']
+
+def stated_values(text: str) -> list[str]:
+    """Return what the closing statement says after its last verb or equals sign, and all of it.
+
+    >>> stated_values("The point is (3, -2).")
+    ['(3, -2)', 'The point is (3, -2)']
     """
     statements = _statements(text)
     if not statements:
         return []
     statement = _after_turn_of_text(statements[0]).strip(" .!\"'“”")
-    if "?" in statement:
+    if not is_claimed(statement):
         return []
     verbs = list(_IS.finditer(statement))
-    if not verbs:
-        return [statement]
-    last = _TAIL.sub("", statement[verbs[-1].end() :]).strip(" .!\"'“”")
-    found = [last] if last else []
+    after = [statement[verbs[-1].end() :].strip(" .!\"'“”")] if verbs else []
+    return [one for one in (*after, statement) if one]
+
+
+def states_text(text: str, gold: str, question: str = "") -> bool:
+    """Whether the statement that answers the question has the gold as its subject or its end.
+
+    >>> states_text("The capital of France is Paris.", "Paris")
+    True
+    >>> states_text("Bees make wax beside the honey.", "honey")
+    False
+    """
+    wanted = words_of(gold)
+    statements = _statements(text, keep_asides=False)
+    if not wanted or not statements:
+        return False
     asked = _content(question)
-    rest = _content(statement[verbs[0].start() :])
-    if rest and asked and 2 * len(rest & asked) >= len(rest):
-        found.append(statement[: verbs[0].start()].strip(" ,"))
-    return found
+    best = next((one for one in statements if _answers(one, asked)), statements[0])
+    turned = _after_turn_of_text(best).strip(" .!\"'“”")
+    turned = with_acronyms(turned, gold)
+    if _OFFERED.search(turned) or pattern("deny").search(turned):
+        return False
+    for core in dict.fromkeys((_TAIL.sub("", turned), turned)):
+        if _states_words(words_of(core), wanted, asked - {*wanted}):
+            return True
+    return False
+
+
+def _answers(statement: str, asked: set[str]) -> bool:
+    """Whether a statement repeats most of a question."""
+    return len(asked) > 1 and 2 * len(asked & _content(statement)) >= len(asked) + 1
+
+
+def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
+    at = _index(words, wanted)
+    if at is None or _DENYING_WORDS & {*words[max(0, at - 8) : at]}:
+        return False
+    end = at + len(wanted)
+    before = words[at - 1] if at else ""
+    if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
+        return False
+    rest = words[end:]
+    if at == 0:
+        content = {*rest} - _SMALL
+        return bool(content) and 2 * len(content & asked) >= len(content) and (
+            not _DENYING_WORDS & {*rest}
+        )
+    if not rest:
+        return True
+    return at > 1 and rest[0] in _FOLLOWING and before not in asked and "and" not in words[at - 1 : at]
+
+
+def _index(words: list[str], wanted: list[str]) -> int | None:
+    """Return where words stand in a row for the last time; None if they do not."""
+    for at in range(len(words) - len(wanted), -1, -1):
+        if words[at : at + len(wanted)] == wanted:
+            return at
+    return None
 
 
 def _after_turn_of_text(statement: str) -> str:
-    turns = [turn for turn in _TURN.finditer(statement) if turn[0].lower() != "so"]
-    return statement[turns[-1].end() :] if turns else statement
+    turns = list(_TURN.finditer(statement))
+    return statement[turns[-1].end() :] if turns and statement[turns[-1].end() :].strip(" .") else statement
 
 
 def _content(text: str) -> set[str]:

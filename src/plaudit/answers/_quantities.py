@@ -266,13 +266,13 @@ class _UnitReader:
 
 # -- Quantities as people write them
 
-_NUMBER = r"\d++(?:,\d{3})*+(?:\.\d++)?"
-_FEET = re.compile(r"(?<![\d°'.])(\d++)\s?['′’]\s?(\d++)\s?(?:\"|''|″|”)")
-_HOURS = re.compile(r"(?<![\w.])(\d++)\s?h\s?(\d{1,2})(?:\s?m(?:in)?)?(?![\w.])")
+_NUMBER = r"(?<!\d)\d{1,15}(?:,\d{3})*+(?:\.\d{1,15})?"
+_FEET = re.compile(r"(?<![\d°'.])(\d{1,4})\s?['′’]\s?(\d{1,4})\s?(?:\"|''|″|”)")
+_HOURS = re.compile(r"(?<![\w.])(\d{1,4})\s?h\s?(\d{1,2})(?:\s?m(?:in)?)?(?![\w.])")
 _ABBREVIATED = re.compile(r"(?<=[\d ])(min|sec|hrs?|in|ft|lbs?|oz|mi|yrs?|approx)\.(?=\s|$)")
 _RATE = re.compile(rf"({_NUMBER}\s[^\W\d_]++)\s(?:a|an|per|each|every)\s([^\W\d_]++)")
-_PER_MANY = re.compile(rf"({_NUMBER})\s?([^\W\d_]++)(?:\s?/\s?|\sper\s)(\d++)\s?([^\W\d_]++)")
-_AND_HALF = re.compile(r"(?<![\w.])(an?|\d++)\s([^\W\d_]++)\sand\sa\s(half|quarter)(?!\w)", re.I)
+_PER_MANY = re.compile(rf"({_NUMBER})\s?([^\W\d_]++)(?:\s?/\s?|\sper\s)(\d{1,9})\s?([^\W\d_]++)")
+_AND_HALF = re.compile(r"(?<![\w.])(an?|\d{1,9})\s([^\W\d_]++)\sand\sa\s(half|quarter)(?!\w)", re.I)
 _ONE = re.compile(r"^an?\s(?=(\w++)$)", re.I)
 _CODE_FIRST = re.compile(rf"(?<!\w)(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|₹|₩|₽)\s?(-?{_NUMBER})")
 _CODES = {"US$": "dollars", "Rs": "rupees", "Rs.": "rupees", "₹": "rupees", "₩": "won"}
@@ -284,10 +284,10 @@ def plain_quantity(text: str) -> str:
     """Return a quantity as a number with its unit behind it.
 
     >>> plain_quantity("2h15"), plain_quantity("12 euros a kilo"), plain_quantity("USD 640")
-    ('2 h 15 min', '12 euros/kilo', '640 dollars')
+    ('2 hours 15 minutes', '12 euros/kilo', '640 dollars')
     """
-    text = _FEET.sub(r"\1 ft \2 in", text)
-    text = _HOURS.sub(r"\1 h \2 min", text)
+    text = _FEET.sub(r"\1 feet \2 inches", text)
+    text = _HOURS.sub(r"\1 hours \2 minutes", text)
     text = _ABBREVIATED.sub(r"\1", text)
     text = _CODE_FIRST.sub(lambda found: f"{found[2]} {_CODES[found[1]]}", text)
     text = _AND_HALF.sub(_with_part, text)
