@@ -30,7 +30,8 @@ _AND_OR = re.compile(r"\b(and|or)\b")
 _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
     r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
-    r"\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
+    r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
+    r"(?<!long )(?<!longer )\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
     r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|\bans\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
@@ -64,6 +65,8 @@ _TAG_END = re.compile(rf"(?:<\|?/|<\|end_of_|\[/|&lt;/){_TAG_NAMES}(?:\|?>|\]|&g
 _ANSWER_KEYS = ("final_answer", "finalanswer", "answer", "final", "result", "output", "choice")
 
 
+# A mapping in YAML that is indented under a key.
+_MAPPING = re.compile(r"(?<=\s)[a-z_]++:\s.*(?:\n\s++[a-z_]++:\s.*)++")
 _DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
 
 
@@ -222,6 +225,9 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     start = last[-1].end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
         start += 1
+    mapping = _MAPPING.match(text, start - 1) if "\n" in text[last[-1].end() : start] else None
+    if mapping:
+        return _under_key(mapping[0]), "announced", mapping.end()
     end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
@@ -231,6 +237,13 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
+
+
+def _under_key(mapping: str) -> str:
+    """Return what lines such as "final: 71" say under a key for answers; "" if there is none."""
+    pairs = [line.strip().partition(":") for line in mapping.splitlines() if line.strip()]
+    values = {key.strip().lower(): value.strip() for key, _, value in pairs}
+    return next((values[key] for key in (*_ANSWER_KEYS, "value") if key in values), "")
 
 
 def _in_english(answer: str) -> str:

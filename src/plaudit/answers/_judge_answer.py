@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from plaudit.answers._comparison import compare
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._forms import has_asked_form, same_factorization
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._lists import (
     asks_for_order,
@@ -40,11 +41,13 @@ from plaudit.answers._ranges import Range, range_of_gold, same_range
 from plaudit.answers._rules import SAME, Decision, Rules, check_kind, different, equal, kind_of
 from plaudit.answers._text import (
     is_code,
+    is_direction,
     is_placeholder,
-    restates,
     same_code,
     same_names,
+    same_reaction,
     same_words,
+    with_acronyms,
     without_filling,
     words_of,
 )
@@ -81,8 +84,10 @@ _SKIPPED = re.compile(
 )
 _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
+_ORDINAL = re.compile(r"\d(?:st|nd|rd|th)\b")
 _LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S")
-_LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++\S.*)", re.DOTALL)
+_LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
+_LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
@@ -150,7 +155,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
 
 def _is_prose(text: str) -> bool:
     """Whether a text has words, and is no formula."""
-    return len(_PROSE.findall(_COMMANDS.sub(" ", text))) > 1 or not text.isascii()
+    words = _PROSE.findall(_COMMANDS.sub(" ", text))
+    return len(words) > 1 or any(not word.isascii() for word in words)
 
 
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
@@ -165,6 +171,8 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
     said = without_question(said[-LONGEST_ANSWER * 5 :], rules.question)
     for gold in golds:
         plain = _gold_text(gold)
+        if range_of_gold(plain) is not None:
+            continue
         tree = _tree(plain, False)
         if tree is not None and tree.node.op in _NUMBERS:
             has_unit = tree.node.op == "unit"
@@ -203,7 +211,8 @@ def _in_parts(said: str, gold: str, rules: Rules) -> bool | None:
         return _remembered(Final(item, "announced"), wanted, plain).status is Status.EQUAL
 
     def same_part(part: str, wanted: str) -> bool:
-        return judge_answer(part, [wanted], plain).status is Status.EQUAL
+        asked = replace(plain, question=rules.question)
+        return judge_answer(part, [wanted], asked).status is Status.EQUAL
 
     found = same_parts(gold, said, rules.question, same_part)
     if found is None and is_claimed(said):
@@ -294,8 +303,11 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
         if (mine, yours) != (final.text, gold):
             again = _compared(final._replace(text=mine), yours, rules)
             kind, found = again if again[1].equal else (kind, found)
-    if found.equal and restates(final.text, gold, rules.question):
-        return kind, different("the question restated: another form is asked for")
+    same = same_factorization(gold, final.text, rules.question)
+    if same is not None:
+        found = equal("the prime factors") if same else different("the prime factors")
+    if found.equal and not has_asked_form(final.text, gold, rules.question):
+        return kind, different("their form: the question asks for another one")
     return kind, found
 
 
@@ -335,6 +347,8 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
         # A run of letters is no product: HOW is not WHO.
         if same is not None and not found.equal:
             return "text", different("their letters")
+    if rules.kind is None and _ORDINAL.search(gold) and same_words(gold, final.text):
+        return "text", equal("the same words")
     if rules.kind is None and (limits := range_of_gold(gold)) is not None:
         return "text", _range(final.text, gold, limits)
     tree = _tree(gold, rules.kind == "number")
@@ -405,15 +419,25 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
         found = _CHOICE_GOLD.fullmatch(plain)
         if found is None and (options_in(rules.question) or rules.choices):
             # "c", or "B) Lisbon": the question has options.
-            found = _LISTED_GOLD.fullmatch(plain)
+            found = _listed_gold(plain, rules.choices or options_in(rules.question))
         return found[1].upper() if found else None
     return None
+
+
+def _listed_gold(gold: str, options: Sequence[str]) -> re.Match[str] | None:
+    """The letter of a gold such as "B) Lisbon" or "c", if the question has that option."""
+    found = _LISTED_GOLD.fullmatch(gold)
+    at = "abcdefghij".index(found[1].lower()) if found else len(options)
+    if found is None or at >= len(options):
+        return None
+    return found if not found[2] or same_words(options[at], found[2]) else None
 
 
 def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     if several_choices(answer) or lists_options(answer):
         return Decision(Status.SEVERAL, "more than one letter")
-    labelled = _LABELLED_OPTION.match(without_formatting(answer))
+    labels = _LABELS.findall(answer)
+    labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None
     picked = option or read_choice(answer) or (labelled[1].upper() if labelled else None)
     if picked is None:
@@ -482,8 +506,11 @@ def _range(answer: str, gold: str, limits: Range) -> Decision:
 
 
 def _text(answer: str, gold: str, rules: Rules) -> Decision:
-    if same_words(gold, answer) or same_words(gold, without_filling(answer)):
+    spelled = with_acronyms(without_filling(answer), gold)
+    if same_words(gold, answer) or same_words(gold, spelled) or is_direction(gold, spelled):
         return equal("the same words")
+    if (same := same_reaction(gold, answer)) is not None:
+        return equal("both sides") if same else different("their sides")
     if rules.kind != "text" and not asks_for_order(rules.question) and same_names(gold, answer):
         return equal("the same names")
     dates = read_date(gold), read_date(answer)

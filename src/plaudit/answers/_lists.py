@@ -186,7 +186,7 @@ def same_parts(gold: str, answer: str, question: str, same: Same) -> bool | None
 
 def _name_and_value(item: str) -> tuple[str, str] | None:
     """A part with its name: "mean 6.2", "sender: Alice", "16 hours"."""
-    found = _NAMED.match(item) or _LEADING_WORDS.match(item)
+    found = _LEADING_WORDS.match(item) or _NAMED.match(item)
     if found:
         return found[1].lower(), item[found.end() :]
     counted = _NUMBER_AND_NOUN.match(item)

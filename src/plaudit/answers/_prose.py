@@ -30,6 +30,7 @@ _REMARK = re.compile(
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
     re.IGNORECASE,
 )
+_GIVEN = re.compile(r"^\W*(?:(?:we|you) (?:are|were)|given|suppose|assume|let|since|if)\b", re.IGNORECASE)
 _GIVEN_UP = re.compile(
     r"\b(?:first (?:thought|guess|idea|glance)|at first|initially|originally|might (?:think|say|be"
     r" tempted)|tempted|seems? to be|looks like|guessed)\b",
@@ -40,7 +41,28 @@ _TURN = re.compile(
     r"|\boops\b|;|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\((?=[^()]*[^\W\d])[^()]*\)")  # with a word: (3, 4) are two more answers
+_ASIDE = re.compile(r"\(([^()]*)\)")
+_EXPLAINS = re.compile(
+    r"\b(?:not|since|because|check|as|from|which|i\.?e|e\.?g|that|about|the|for|with|in|is|are|was"
+    r"|were|have|has|by|at|after|before|than|per|so)\b",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_TEMPLATE = re.compile(r"\[(?:your|insert|the|final)\b[^\]]*\]|<(?:number|answer|your \w+)>", re.IGNORECASE)
+_TOO = re.compile(r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE)
+# What is said besides the value: "give or take a slip", "one more than the usual 365".
+_BESIDES = re.compile(
+    r"\bgive or take\b.*$|\bmore or less\b|\bif i (?:remember|recall|am not|'m not|understand)[^,]*,"
+    r"|\bif i'?m not mistaken\b,?|\bwithout (?:a |any )?doubt\b|\bsooner or later\b"
+    r"|,\s(?:(?:one|\d+|which is|far|much|that is|a \w+)\s)*(?:[$€£]?\d+\s)?(?:\w+\s)?"
+    r"(?:more|less|fewer|older|younger|higher|lower|larger|smaller|longer|shorter) than\b.*$"
+    r"|,\s(?:up|down) from\b.*$|,\s(?:not|and not|rather than|instead of|unlike|as opposed to|compared"
+    r" (?:to|with))\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
+_SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
+_CONGRUENT = re.compile(r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\b.*)?$", re.I)
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistaken|untrue|not (?:right|correct|true)|scratch that|disregard|ignore"
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
@@ -74,6 +96,7 @@ _NUMBER = re.compile(
 _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
+_REMAINS = re.compile(r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
@@ -100,13 +123,17 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
-        turned = _after_turn(plain_quantity(in_digits(statement)))
+        turned = _after_turn(plain_quantity(in_digits(_BESIDES.sub("", statement))))
+        if congruent := _CONGRUENT.search(turned):
+            return congruent[1]
         if not _NUMBER.search(turned):
             continue
         if _is_other_label(turned, question):
             continue
         unclear = (
-            (_UNDECIDED, _DENIAL) if turned.isascii() else (_UNDECIDED, _DENIAL, pattern("deny"))
+            (_UNDECIDED, _DENIAL, _TOO)
+            if turned.isascii()
+            else (_UNDECIDED, _DENIAL, _TOO, pattern("deny"))
         )
         return None if any(one.search(turned) for one in unclear) else _value(turned, with_unit)
     return None
@@ -129,17 +156,36 @@ def _is_other_label(statement: str, question: str) -> bool:
 def _statements(text: str, keep_asides: bool = False) -> list[str]:
     """Return the sentences that may state the answer, the last first."""
     body = _STRUCK.sub("", after_thinking(text)[-LONGEST:])
+    if _TEMPLATE.search(body):
+        return []
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
     after = _values_end(kept)
     if _WRONG.search(after) or is_retracted(after, ""):
         return []  # what follows the last value takes it back
     statements = [
-        sentence if keep_asides else _ASIDE.sub("", sentence)
+        result if keep_asides else _ASIDE.sub(_other_values, result)
         for sentence in reversed(kept)
-        if not _REMARK.match(sentence) and (keep_asides or not sentence.startswith("("))
+        if keep_asides or not sentence.startswith("(") or not _EXPLAINS.search(sentence)
+        if (result := _result(sentence))
     ]
     return [one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one)]
+
+
+def _result(sentence: str) -> str:
+    """Return what a sentence states; of "We are told that x = 6, so 3x = 18" the end."""
+    if not _REMARK.match(sentence):
+        return sentence
+    results = _SO.split(sentence)
+    return results[-1] if len(results) > 1 and _GIVEN.match(sentence) else ""
+
+
+def _other_values(aside: re.Match[str]) -> str:
+    """Return what an aside adds: nothing if it explains, else its values, as (3, 4) does."""
+    inside = _COMMAND.sub(" ", aside[1])
+    explains = _EXPLAINS.search(inside) and not re.search(r"\bor\b", inside, re.IGNORECASE)
+    has_word = re.search(r"[^\W\d_]{2,}", inside)
+    return "" if explains or (has_word and not re.search(r"\d", inside)) else aside[0]
 
 
 def _values_end(sentences: list[str]) -> str:
@@ -160,6 +206,16 @@ def _after_turn(statement: str) -> str:
 
 
 def _value(statement: str, with_unit: bool) -> str | None:
+    explained = _IN_OTHER_WORDS.split(statement)
+    if len(explained) > 1 and _NUMBER.search(explained[-1]):
+        statement = explained[-1]
+    numbers = list(_NUMBER.finditer(statement))
+    if len({number[0].strip() for number in numbers}) == 1:
+        return _plain(numbers[0], with_unit)
+    last_clause = re.split(r",\s|\bso\b", statement)[-1]
+    if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
+        found = _NUMBER.search(statement, len(statement) - len(last_clause))
+        return _plain(found, with_unit) if found else None
     for states in reversed(list(_STATES.finditer(statement))):
         found = _NUMBER.search(statement, states.end())
         if found:
@@ -168,8 +224,7 @@ def _value(statement: str, with_unit: bool) -> str | None:
             if more and (not _CIRCUMSTANCE.match(rest) or " and " in rest[: more.start()]):
                 return None  # "4 hours and 30 minutes" is not 4
             return _plain(found, with_unit)
-    numbers = list(_NUMBER.finditer(statement))
-    return _plain(numbers[0], with_unit) if len(numbers) == 1 else None
+    return None
 
 
 def _plain(number: re.Match[str], with_unit: bool) -> str:

@@ -3,6 +3,7 @@ r"""Answers that are not formulas: words, codes, and golds that hold no answer."
 import re
 import unicodedata
 
+from plaudit.answers._number_words import ordinals_in_digits
 from plaudit.answers._tokens import NUMBER_WORDS
 
 _ARTICLES = frozenset(["a", "an", "the"])
@@ -38,6 +39,8 @@ def words_of(text: str) -> list[str]:
 def same_words(gold: str, answer: str) -> bool:
     """Whether two texts have the same words; how they are formatted does not count."""
     mine, yours = words_of(gold), words_of(answer)
+    if mine != yours and len(answer) < 200:
+        mine, yours = words_of(plain_name(gold)), words_of(plain_name(answer))
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
@@ -111,9 +114,81 @@ def _shortened(run: str, acronym: str) -> str:
     return run
 
 
+# -- Names as they are written: Act II, the 9th, Ch., Mt.
+
+_ROMAN = re.compile(
+    r"(?<=[^\W\d_]\s)(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?![\w'’])"
+    r"|\b(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?=\scentury)"
+)
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_ABBREVIATIONS = {
+    "ch": "chapter", "vol": "volume", "pp": "pages", "p": "page", "mt": "mount", "st": "saint",
+    "ft": "fort", "no": "number", "fig": "figure", "sec": "section", "art": "article",
+}  # fmt: skip
+_ABBREVIATION = re.compile(r"\b(?:ch|vol|pp?|mt|st|ft|fig|art)\.\s?(?=[\w])", re.IGNORECASE)
+_ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
+
+
+def plain_name(text: str) -> str:
+    """Return a text with its ordinals and Roman numerals as numbers, and abbreviations in full.
+
+    >>> plain_name("Henry the Eighth"), plain_name("Ch. IX"), plain_name("Mt. Everest")
+    ('Henry 8', 'chapter 9', 'mount Everest')
+    """
+    text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
+    text = _ROMAN.sub(lambda roman: str(_roman(roman[0])), text)
+    text = _ORDINAL_END.sub("", ordinals_in_digits(text))
+    return _THE_NUMBER.sub("", text)
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_DIGITS[letter] for letter in text]
+    return sum(
+        -value if any(later > value for later in values[at + 1 : at + 2]) else value
+        for at, value in enumerate(values)
+    )
+
+
+_DIRECTIONS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+
+
+def is_direction(gold: str, answer: str) -> bool:
+    """Whether a gold such as NE is the direction that the answer names in words, or the reverse."""
+    short, long = sorted((gold.strip(" ."), answer.strip(" .")), key=len)
+    words = "".join(_DIRECTIONS.get(letter, "?") for letter in short)
+    return len(short) < 4 and words == "".join(words_of(long))
+
+
+# -- Reactions of chemistry
+
+_ARROW = re.compile(r"\s*+(?:->|-->|→|⟶|⇌|\\to\b|\\rightarrow|=)\s*+")
+
+
+def same_reaction(gold: str, answer: str) -> bool | None:
+    """Whether two reactions have the same sides; None if the gold is no reaction.
+
+    >>> same_reaction("2H2 + O2 -> 2H2O", "O₂ + 2 H₂ = 2 H₂O")
+    True
+    """
+    mine, yours = _sides(gold), _sides(answer)
+    if len(mine) != 2 or not re.search(r"->|→|\\to\b|rightarrow|⇌", gold):
+        return None
+    return mine == yours
+
+
+def _sides(text: str) -> list[list[str]]:
+    plain = _code(text.replace("\\ce", ""))
+    return [
+        sorted("".join(part.split()) for part in re.split(r"\s*\+\s*", side))
+        for side in _ARROW.split(plain)
+    ]
+
+
 # -- Words that look like products: WHO, H2O, XIV, ATG
 
-_CODE = re.compile(r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?")
+_CODE = re.compile(r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?|[A-Z]['2]?+(?:\s[A-Z]['2]?+){2,}+")
+_STRAND = re.compile(r"^5['′’]\s?-?\s?|\s?-?\s?3['′’]$")
 _CODE_DRESS = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_]|(?<=\w)[.](?=\w|$)")
 _ALGEBRA = re.compile(
     r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
@@ -147,6 +222,8 @@ def same_code(gold: str, answer: str) -> bool | None:
     Case counts if there are digits, or small letters after a capital, as in Co and CO.
     """
     mine, yours = _code(gold), _code(answer)
+    if yours.startswith("5") and yours.rstrip("'′’").endswith("3"):
+        yours = _STRAND.sub("", yours)
     if not _CODE.fullmatch(yours):
         return None
     mine, yours = (re.sub(r"[-. ]", "", code) for code in (mine, yours))
@@ -157,29 +234,6 @@ def same_code(gold: str, answer: str) -> bool | None:
 def _code(text: str) -> str:
     text = unicodedata.normalize("NFKC", text)  # subscripts become digits
     return _CODE_DRESS.sub("", text).strip().strip(".").strip()
-
-
-# -- Questions that ask for a form
-
-_FORM = re.compile(
-    r"\b(?:factor(?:i[sz]e|i[sz]ation)?|expand|simplif\w+|rationali[sz]e|scientific notation"
-    r"|mixed number|in words|as an? (?:decimal|percent\w*|fraction|improper fraction)|lowest terms"
-    r"|complete the square|roman numerals?|in base|binary|hexadecimal)\b",
-    re.IGNORECASE,
-)
-_FORM_DRESS = re.compile(r"[\s${}\\]|\\[,;! ]|left|right|[dt]?frac")
-
-
-def restates(answer: str, gold: str, question: str) -> bool:
-    """Whether an answer only repeats the expression of a question that asks for another form."""
-    if not _FORM.search(question):
-        return False
-    mine, wanted, asked = (_form_text(text) for text in (answer, gold, question))
-    return mine != wanted and len(mine) > 1 and mine in asked
-
-
-def _form_text(text: str) -> str:
-    return _FORM_DRESS.sub("", text.replace("·", "*").replace("\\cdot", "*")).strip(".").lower()
 
 
 # -- Golds that hold no answer
