@@ -39,6 +39,7 @@ _ANNOUNCED = re.compile(
 _FILLING = re.compile(
     r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
 )
+_DEFINED = re.compile(r"^([A-Za-z]),?\s(?:where|with)\s\1\s?(?:=|is)\s")
 _BECAUSE = re.compile(
     r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
     r"|;\s(?=(?:note|hence|so|this|that|it|we|but|and)\b)",
@@ -225,13 +226,14 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     start = last[-1].end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
         start += 1
-    mapping = _MAPPING.match(text, start - 1) if "\n" in text[last[-1].end() : start] else None
+    mapping = _MAPPING.match(text, start) if "\n" in text[last[-1].end() : start] else None
     if mapping:
         return _under_key(mapping[0]), "announced", mapping.end()
     end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
     answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
+    answer = _DEFINED.sub("", answer)
     if not is_english:
         answer = _in_english(answer)
     if len(answer) > LONGEST_ANSWER:

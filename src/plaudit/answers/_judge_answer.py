@@ -14,6 +14,7 @@ from plaudit.answers._grammar import read_tree
 from plaudit.answers._lists import (
     asks_for_order,
     gold_items,
+    is_out_of_order,
     same_list,
     same_parts,
     same_sequence,
@@ -84,12 +85,13 @@ _SKIPPED = re.compile(
 )
 _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
-_ORDINAL = re.compile(r"\d(?:st|nd|rd|th)\b")
+_NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
 _LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S")
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
+_CONGRUENT = re.compile(r"\bis congruent to (-?\d++) (?:modulo|mod) (\d++)", re.IGNORECASE)
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
 _NUMBERS = ("num", "dec", "pct", "div", "unit")
@@ -161,6 +163,7 @@ def _is_prose(text: str) -> bool:
 
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
     options = rules.choices or tuple(options_in(rules.question))
+    completion = without_question(completion, rules.question)
     letter = stated_choice(completion) or stated_option(completion, options)
     verdicts = [judge_final(Final(letter, "announced"), gold, rules) for gold in golds if letter]
     return next((one for one in verdicts if one.status is Status.EQUAL), None)
@@ -174,6 +177,8 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
         if range_of_gold(plain) is not None:
             continue
         tree = _tree(plain, False)
+        if asks_for_order(rules.question) and same_sequence(plain, said):
+            return Verdict(Status.EQUAL, said[:_SHORT], gold, "the order", kind="list")
         if tree is not None and tree.node.op in _NUMBERS:
             has_unit = tree.node.op == "unit"
             number = stated_number(said, rules.question, with_unit=has_unit)
@@ -202,10 +207,11 @@ def _judged_as(answer: str, gold: str, rules: Rules) -> Verdict | None:
 def _in_parts(said: str, gold: str, rules: Rules) -> bool | None:
     """Whether a list, an order or labelled parts are those of the gold; None if it has none."""
     plain = Rules(rounding=rules.rounding, tolerance=rules.tolerance)
-    if asks_for_order(rules.question) and (same := same_sequence(gold, said)) is not None:
-        return same
-    if len(gold_items(gold)) < 2:
+    items = gold_items(gold)
+    if len(items) < 2:
         return None
+    if {*items} <= {"T", "F"}:
+        gold = ", ".join("True" if item == "T" else "False" for item in items)
 
     def same_item(item: str, wanted: str) -> bool:
         return _remembered(Final(item, "announced"), wanted, plain).status is Status.EQUAL
@@ -306,6 +312,8 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     same = same_factorization(gold, final.text, rules.question)
     if same is not None:
         found = equal("the prime factors") if same else different("the prime factors")
+    if found.equal and is_out_of_order(gold, final.text, rules.question):
+        return kind, different("their order")
     if found.equal and not has_asked_form(final.text, gold, rules.question):
         return kind, different("their form: the question asks for another one")
     return kind, found
@@ -315,6 +323,7 @@ def everyday_form(text: str, question: str) -> str:
     """Return an answer with its numbers as digits, and its units behind them."""
     if _ASKS_HOW_LONG.search(question) and (found := _DURATION.fullmatch(text.strip(" ."))):
         return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
+    text = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", text)
     return plain_quantity(in_digits(text))
 
 
@@ -345,9 +354,9 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
             return "text", equal("the same text")
         found = _text(final.text, gold, rules)
         # A run of letters is no product: HOW is not WHO.
-        if same is not None and not found.equal:
-            return "text", different("their letters")
-    if rules.kind is None and _ORDINAL.search(gold) and same_words(gold, final.text):
+        if found.equal or same is not None:
+            return "text", found if found.equal else different("their letters")
+    if rules.kind is None and _NAME.search(gold) and same_words(gold, final.text):
         return "text", equal("the same words")
     if rules.kind is None and (limits := range_of_gold(gold)) is not None:
         return "text", _range(final.text, gold, limits)

@@ -225,7 +225,15 @@ def _in_order_of_nouns(items: list[str], answer: str, question: str) -> bool | N
     return [value for _, value in counted] == [item.split()[0] for item in items]
 
 
-def in_question_order(gold: str, answer: str) -> bool:
-    """Whether two lists of numbers have the same order, for golds whose order counts."""
-    mine, yours = items_of(gold), items_of(answer)
-    return [words_of(item) for item in mine] == [words_of(item) for item in yours]
+def is_out_of_order(gold: str, answer: str, question: str) -> bool:
+    """Whether equal lists are in another order than the question asks for."""
+    if not question:
+        return False
+    items = gold_items(gold)
+    if len(items) < 2:
+        return False
+    if asks_for_order(question):
+        mine, yours = same_sequence(gold, answer), [words_of(item) for item in items_of(answer)]
+        wanted = [words_of(item) for item in items]
+        return mine is False or (mine is None and sorted(yours) == sorted(wanted) and yours != wanted)
+    return _in_order_of_nouns(items, answer, question) is False

@@ -14,6 +14,7 @@ import re
 from plaudit.answers._final_answer import is_retracted
 from plaudit.answers._languages import pattern
 from plaudit.answers._number_words import in_digits
+from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._text import with_acronyms, words_of
 from plaudit.inputs.extract import after_thinking
@@ -62,7 +63,7 @@ _BESIDES = re.compile(
 )
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
-_CONGRUENT = re.compile(r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\b.*)?$", re.I)
+_CONGRUENT = re.compile(r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\s*\d+\)?\s*)?[.\s]*$", re.I)
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistaken|untrue|not (?:right|correct|true)|scratch that|disregard|ignore"
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
@@ -124,6 +125,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     """
     for statement in _statements(text):
         turned = _after_turn(plain_quantity(in_digits(_BESIDES.sub("", statement))))
+        if not _NUMBER.search(_ASIDE.sub("", turned)):
+            continue
         if congruent := _CONGRUENT.search(turned):
             return congruent[1]
         if not _NUMBER.search(turned):
@@ -253,7 +256,7 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
-        if _OR_LETTER.search(statement):
+        if _OR_LETTER.search(statement) or lists_options(statement):
             return None
         found = {
             next(filter(None, match.groups()))

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from plaudit.answers._languages import english_units
 from plaudit.answers._numbers import same_number
 from plaudit.answers._rules import Rules
 from plaudit.answers._tokens import NO_NOUNS, Token
@@ -286,6 +287,7 @@ def plain_quantity(text: str) -> str:
     >>> plain_quantity("2h15"), plain_quantity("12 euros a kilo"), plain_quantity("USD 640")
     ('2 hours 15 minutes', '12 euros/kilo', '640 dollars')
     """
+    text = english_units(text)
     text = _FEET.sub(r"\1 feet \2 inches", text)
     text = _HOURS.sub(r"\1 hours \2 minutes", text)
     text = _ABBREVIATED.sub(r"\1", text)

@@ -41,6 +41,8 @@ def same_words(gold: str, answer: str) -> bool:
     mine, yours = words_of(gold), words_of(answer)
     if mine != yours and len(answer) < 200:
         mine, yours = words_of(plain_name(gold)), words_of(plain_name(answer))
+        if mine == yours and _ORDINAL_END.search(gold):
+            return True
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
@@ -125,7 +127,7 @@ _ABBREVIATIONS = {
     "ch": "chapter", "vol": "volume", "pp": "pages", "p": "page", "mt": "mount", "st": "saint",
     "ft": "fort", "no": "number", "fig": "figure", "sec": "section", "art": "article",
 }  # fmt: skip
-_ABBREVIATION = re.compile(r"\b(?:ch|vol|pp?|mt|st|ft|fig|art)\.\s?(?=[\w])", re.IGNORECASE)
+_ABBREVIATION = re.compile(r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE)
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
 

@@ -148,6 +148,8 @@ def _counted(word: str) -> int | None:
 def says_time(text: str, question: str = "") -> bool:
     """Whether a text or its question says that a:b is a time of day."""
     lowered = _plain(text).lower()
+    if not text.isascii() and _clock_words().search(text):
+        return True
     if (
         re.search(r"\d\s*+(?:[ap]\.?\s?m\b|o'?clock)", lowered)
         or lowered.rstrip(".").split()[-1:] in _LAST_WORDS
