@@ -257,8 +257,13 @@ def _in_english(answer: str) -> str:
     return str(number_words().get(answer.lower(), answer))
 
 
+_REMARK = re.compile(r"[\s*_(>#-]*+(?:check|verification|verify|note|remark|proof)\b[*_]*+\s*+[:.]", re.I)
+
+
 def _last_line(text: str) -> Final:
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
+    while len(lines) > 1 and _REMARK.match(lines[-1]):
+        lines.pop()
     if not lines:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:

@@ -34,6 +34,7 @@ from plaudit.answers._prose import (
     stated_number,
     stated_option,
     stated_values,
+    states_none,
     states_text,
     without_question,
 )
@@ -91,7 +92,10 @@ _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
-_CONGRUENT = re.compile(r"\bis congruent to (-?\d++) (?:modulo|mod) (\d++)", re.IGNORECASE)
+_CONGRUENT = re.compile(
+    r"(?:\bis congruent to|≡|\\equiv)\s*+(-?\d++)\s*+\(?\s*+(?:modulo|mod)\s*+(\d++)\)?", re.IGNORECASE
+)
+_SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
 _NUMBERS = ("num", "dec", "pct", "div", "unit")
@@ -164,6 +168,12 @@ def _is_prose(text: str) -> bool:
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
     options = rules.choices or tuple(options_in(rules.question))
     completion = without_question(completion, rules.question)
+    for gold in golds:
+        letters = letters_of_gold(gold, rules.question, bool(options))
+        if letters and letters_chosen(after_thinking(completion)[-_SHORT:]) == letters:
+            return Verdict(Status.EQUAL, completion[-_SHORT:], gold, "the letters", kind="choice")
+        if letters:
+            return None
     letter = stated_choice(completion) or stated_option(completion, options)
     verdicts = [judge_final(Final(letter, "announced"), gold, rules) for gold in golds if letter]
     return next((one for one in verdicts if one.status is Status.EQUAL), None)
@@ -179,9 +189,10 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
         tree = _tree(plain, False)
         if asks_for_order(rules.question) and same_sequence(plain, said):
             return Verdict(Status.EQUAL, said[:_SHORT], gold, "the order", kind="list")
-        if tree is not None and tree.node.op in _NUMBERS:
+        if tree is not None and tree.node.op in _NUMBERS and not _NAME.search(plain):
             has_unit = tree.node.op == "unit"
             number = stated_number(said, rules.question, with_unit=has_unit)
+            number = "0" if number is None and states_none(said) else number
             if number and (one := _judged_as(number, gold, rules)):
                 return one
             continue
@@ -190,10 +201,10 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
             if parts:
                 return Verdict(Status.EQUAL, said[:_SHORT], gold, "each part", kind="list")
             continue
-        for stated in stated_values(said):
+        for stated in stated_values(said, rules.question):
             if one := _judged_as(stated, gold, rules):
                 return one
-        if tree is None or is_code(plain, rules.question):
+        if tree is None or is_code(plain, rules.question) or _NAME.search(plain):
             if states_text(said, plain, rules.question):
                 return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
     return None
@@ -323,6 +334,8 @@ def everyday_form(text: str, question: str) -> str:
     """Return an answer with its numbers as digits, and its units behind them."""
     if _ASKS_HOW_LONG.search(question) and (found := _DURATION.fullmatch(text.strip(" ."))):
         return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
+    if share := _SHARE.fullmatch(in_digits(text).strip(" .")):
+        return f"{share[1]}/{share[2]}"
     text = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", text)
     return plain_quantity(in_digits(text))
 
@@ -350,12 +363,13 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
             return kind, found
     if rules.kind is None and is_code(gold, rules.question):
         same = same_code(gold, final.text)
-        if same:
+        if same or is_direction(gold, final.text):
             return "text", equal("the same text")
+        if same is not None:  # A run of letters is no product: HOW is not WHO.
+            return "text", different("their letters")
         found = _text(final.text, gold, rules)
-        # A run of letters is no product: HOW is not WHO.
-        if found.equal or same is not None:
-            return "text", found if found.equal else different("their letters")
+        if found.equal:
+            return "text", found
     if rules.kind is None and _NAME.search(gold) and same_words(gold, final.text):
         return "text", equal("the same words")
     if rules.kind is None and (limits := range_of_gold(gold)) is not None:

@@ -21,6 +21,7 @@ _NAMED = re.compile(r"^\s*+[*_]*+([^\W\d_][^:=\n]{0,40}?)[*_]*+\s*+(?::|=|\bis\b
 _LEADING_WORDS = re.compile(r"^([^\W\d_]{2,}+)\s++(?=[\d(\\-]|[a-z]\s?=)")
 _NUMBER_AND_NOUN = re.compile(r"^\$?-?\d[\d.,]*+\s++([^\W\d_]{2,}+)$")
 _MARKS = re.compile(r"[*_`]{1,3}|^\s*+>\s?|\\\(|\\\)|\$(?!\d)", re.MULTILINE)
+_STARS = re.compile(r"^\s*+\*\s", re.MULTILINE)
 _BRACKETED = re.compile(r"\s*+[\[{(](.*)[\])}]\s*+", re.DOTALL)
 _ORDER = re.compile(
     r"\b(?:rank|sort|order(?!ed pair)|arrange|sequence|permutation|ascending|descending"
@@ -49,7 +50,7 @@ def items_of(text: str) -> list[str]:
     >>> items_of("The colours are\\n- blue\\n- **red**"), items_of("['a', 'b']")
     (['blue', 'red'], ['a', 'b'])
     """
-    plain = _MARKS.sub("", text).strip()
+    plain = _MARKS.sub("", _STARS.sub("- ", text)).strip()
     lines = plain.splitlines()
     bullets = [found[1].strip(" .") for line in lines if (found := _BULLET.match(line))]
     if len(bullets) > 1:
@@ -179,7 +180,8 @@ def same_parts(gold: str, answer: str, question: str, same: Same) -> bool | None
     if all(names):
         return _same_named([one for one in names if one], plain, same)
     parts = labelled(plain)
-    if len(parts) == len(items) and len(parts) > 1 and not asks_for_order(question):
+    named = all(re.search(rf"(?<!\w){label}(?!\w)", question) for label, _ in parts)
+    if len(parts) == len(items) > 1 and named and not asks_for_order(question):
         return all(same(part, item) for (_, part), item in zip(parts, items, strict=True))
     return _in_order_of_nouns(items, plain, question)
 

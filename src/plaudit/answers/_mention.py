@@ -46,12 +46,13 @@ _DENIED = frozenset(
 )
 _RULED_OUT = (
     *(["rule", "out"], ["anything", "but"], ["rather", "than"], ["instead", "of"]),
-    *(["other", "than"], ["y", "no"], ["et", "non"], ["e", "non"]),
+    *(["no", "es"], ["no", "era"], ["no", "son"], ["nao", "e"], ["non", "e"]),
+    *(["y", "no"], ["et", "non"], ["e", "non"]),
 )
 # "I doubt that it is Paris": words that deny what follows soon.
 _DOUBTS = frozenset("doubt doubts doubtful confuse confused confuses denies deny denied".split())
 _NOT_DOUBTED = frozenset(["no", "not", "dont", "without", "nobody", "one"])
-_WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
+_WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
@@ -183,7 +184,7 @@ _RELATIONS = (
 _POSSESSOR = re.compile(rf"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+)*+)['’]s?\s((?:\w+\s)?(?:{_RELATIONS}))\b")
 _RELATED = re.compile(
     rf"\b((?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
-    r"|not far from|close to|other than)\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
+    r"|not far from|close to|(?<!none )(?<!no )other than)\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
 )
 _ACRONYM = re.compile(r"\b[A-Z](?:\.?\s?[A-Z])++\b\.?")
 _REFUSAL = re.compile(
@@ -639,6 +640,8 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         return True
     if _DENIED & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
         return True
+    if words[max(0, at - 3) : at] == ["used", "to", "be"]:
+        return True
     if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
         return True
     return words[end : end + 2] in _WRONG or _taken_back(words[end : end + _NEAR])
@@ -681,9 +684,17 @@ _EITHER = re.compile(
 )
 
 
+# "Is it Paris?" asks, and names nothing.
+_ASKED = re.compile(
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
+    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
 def still_claimed(text: str) -> str:
     """The text without its thinking, and without what it takes back."""
-    text = after_thinking(text)
+    text = _ASKED.sub(" ", after_thinking(text))
     end = 0
     for found in _TAKEN_BACK.finditer(text):
         end = found.end() if text[found.end() :].strip(" .!") else end

@@ -190,6 +190,8 @@ def _part_of_scale(words: list[str], at: int) -> _Number | None:
         return _Number(value * SCALES[rest[used]], used + 1 - added)
     if rest[1] == "half" and used == of + 1:
         return _Number(value, used - added)  # half a minute, half of an hour
+    if not added and (len(rest) == 2 or rest[2] == "of") and rest[1] not in ("second", "seconds"):
+        return _Number(value, 2)  # a quarter, two thirds of it
     return None
 
 

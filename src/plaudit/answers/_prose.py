@@ -16,7 +16,7 @@ from plaudit.answers._languages import pattern
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
-from plaudit.answers._text import with_acronyms, words_of
+from plaudit.answers._text import plain_name, with_acronyms, words_of
 from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
@@ -61,6 +61,7 @@ _BESIDES = re.compile(
     r" (?:to|with))\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
+_OF_HOW_MANY = re.compile(r"(?<=\d)\s(?:out )?of (?:the |all |those |these |all the )?\d+(?![\d.,]*\d)")
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
 _CONGRUENT = re.compile(r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\s*\d+\)?\s*)?[.\s]*$", re.I)
@@ -72,7 +73,7 @@ _WRONG = re.compile(
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bup to\b|\bif\b|\bunless\b"
+    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
     r"|\bwould\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
     re.IGNORECASE,
 )
@@ -99,6 +100,7 @@ _CIRCUMSTANCE = re.compile(
 )
 _REMAINS = re.compile(r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
+_PRONOUN = re.compile(r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE)
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
@@ -124,7 +126,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
-        turned = _after_turn(plain_quantity(in_digits(_BESIDES.sub("", statement))))
+        plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
+        turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
         if not _NUMBER.search(_ASIDE.sub("", turned)):
             continue
         if congruent := _CONGRUENT.search(turned):
@@ -142,6 +145,24 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     return None
 
 
+_NONE = re.compile(
+    r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but|other))|\b(?:is|are|was|were|has|have|had|got|scored"
+    r"|found|made) (?:no|none|nothing|not a single)\b(?! (?:less|more|fewer|longer|doubt|idea))"
+    r"|\bno [a-z]++ (?:is|are|was|were|remains?|left|came|survived|passed|won)\b",
+    re.IGNORECASE,
+)
+
+
+def states_none(text: str) -> bool:
+    """Whether the closing statement counts nothing: "There are no marbles left."
+
+    >>> states_none("Nobody came."), states_none("There is no doubt.")
+    (True, False)
+    """
+    statements = _statements(text)
+    return bool(statements) and bool(_NONE.search(statements[0])) and not re.search(r"\d", statements[0])
+
+
 def is_claimed(statement: str) -> bool:
     """Whether a statement says what it names: it denies nothing, and offers no choice."""
     return not any(one.search(statement) for one in (_UNDECIDED, _DENIAL, pattern("deny")))
@@ -150,7 +171,7 @@ def is_claimed(statement: str) -> bool:
 def _is_other_label(statement: str, question: str) -> bool:
     """Return whether a statement is a label with a value, and the label is not what was asked."""
     labelled = _LABELLED.match(statement)
-    if labelled is None or _USUAL_LABEL.search(labelled[1]):
+    if labelled is None or _USUAL_LABEL.search(labelled[1]) or _PRONOUN.search(labelled[1]):
         return False
     label = _content(labelled[1])
     return bool(label) and not label <= _content(question)
@@ -241,11 +262,12 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 _LETTER = re.compile(
     r"\(([A-Z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
-    r"|(?:\b(?i:choose|pick|with|is|be|but|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
+    r"|(?:\b(?i:choose|pick|with|is|be|but|so|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
     r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
+_REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
 _OR_LETTER = re.compile(r"\b(?:or|and)\s+\(?[A-Z]\b(?!\w)|\b[A-Z]\)?\s*[,/&]\s*\(?[A-Z]\b(?!\w)")
 
 
@@ -256,6 +278,7 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
+        statement = _REASON.sub("", statement)
         if _OR_LETTER.search(statement) or lists_options(statement):
             return None
         found = {
@@ -343,8 +366,10 @@ def without_question(text: str, question: str) -> str:
     return text
 
 
-def stated_values(text: str) -> list[str]:
+def stated_values(text: str, question: str = "") -> list[str]:
     """Return what the closing statement says after its last verb or equals sign, and all of it.
+
+    question: what was asked: a statement that repeats it counts, and not the one after it
 
     >>> stated_values("The point is (3, -2).")
     ['(3, -2)', 'The point is (3, -2)']
@@ -352,7 +377,7 @@ def stated_values(text: str) -> list[str]:
     statements = _statements(text)
     if not statements:
         return []
-    statement = _after_turn_of_text(statements[0]).strip(" .!\"'“”")
+    statement = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
     if not is_claimed(statement):
         return []
     verbs = list(_IS.finditer(statement))
@@ -368,20 +393,25 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     >>> states_text("Bees make wax beside the honey.", "honey")
     False
     """
-    wanted = words_of(gold)
-    statements = _statements(text, keep_asides=False)
+    wanted = words_of(plain_name(gold))
+    statements = _statements(text)
     if not wanted or not statements:
         return False
     asked = _content(question)
-    best = next((one for one in statements if _answers(one, asked)), statements[0])
-    turned = _after_turn_of_text(best).strip(" .!\"'“”")
-    turned = with_acronyms(turned, gold)
+    turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
+    turned = plain_name(with_acronyms(turned, gold))
     if _OFFERED.search(turned) or pattern("deny").search(turned):
         return False
     for core in dict.fromkeys((_TAIL.sub("", turned), turned)):
         if _states_words(words_of(core), wanted, asked - {*wanted}):
             return True
     return False
+
+
+def _answering(statements: list[str], question: str) -> str:
+    """Return the last statement that repeats most of the question, else the last one."""
+    asked = _content(question)
+    return next((one for one in statements if _answers(one, asked)), statements[0])
 
 
 def _answers(statement: str, asked: set[str]) -> bool:
@@ -400,12 +430,14 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     rest = words[end:]
     if at == 0:
         content = {*rest} - _SMALL
+        if rest[:1] in (["and"], ["or"], ["with"]):
+            return False
         return bool(content) and 2 * len(content & asked) >= len(content) and (
             not _DENYING_WORDS & {*rest}
         )
     if not rest:
         return True
-    return at > 1 and rest[0] in _FOLLOWING and before not in asked and "and" not in words[at - 1 : at]
+    return at > 1 and rest[0] in _FOLLOWING and before != "and"
 
 
 def _index(words: list[str], wanted: list[str]) -> int | None:

@@ -271,8 +271,11 @@ _NUMBER = r"(?<!\d)\d{1,15}(?:,\d{3})*+(?:\.\d{1,15})?"
 _FEET = re.compile(r"(?<![\d°'.])(\d{1,4})\s?['′’]\s?(\d{1,4})\s?(?:\"|''|″|”)")
 _HOURS = re.compile(r"(?<![\w.])(\d{1,4})\s?h\s?(\d{1,2})(?:\s?m(?:in)?)?(?![\w.])")
 _ABBREVIATED = re.compile(r"(?<=[\d ])(min|sec|hrs?|in|ft|lbs?|oz|mi|yrs?|approx)\.(?=\s|$)")
+_TIME_UNIT = re.compile(r"(?<=\d)\s?(min|sec|hrs?|h|s)(?![\w./])", re.IGNORECASE)
+_TIME_UNITS = {"min": " minutes", "sec": " seconds", "hr": " hours", "hrs": " hours", "h": " hours"}
+_TIME_UNITS["s"] = " seconds"
 _RATE = re.compile(rf"({_NUMBER}\s[^\W\d_]++)\s(?:a|an|per|each|every)\s([^\W\d_]++)")
-_PER_MANY = re.compile(rf"({_NUMBER})\s?([^\W\d_]++)(?:\s?/\s?|\sper\s)(\d{1,9})\s?([^\W\d_]++)")
+_PER_MANY = re.compile(rf"({_NUMBER})\s?([^\W\d_]++)(?:\s?/\s?|\sper\s)(\d{{1,9}})\s?([^\W\d_]++)")
 _AND_HALF = re.compile(r"(?<![\w.])(an?|\d{1,9})\s([^\W\d_]++)\sand\sa\s(half|quarter)(?!\w)", re.I)
 _ONE = re.compile(r"^an?\s(?=(\w++)$)", re.I)
 _CODE_FIRST = re.compile(rf"(?<!\w)(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|₹|₩|₽)\s?(-?{_NUMBER})")
@@ -291,6 +294,7 @@ def plain_quantity(text: str) -> str:
     text = _FEET.sub(r"\1 feet \2 inches", text)
     text = _HOURS.sub(r"\1 hours \2 minutes", text)
     text = _ABBREVIATED.sub(r"\1", text)
+    text = _TIME_UNIT.sub(lambda found: _TIME_UNITS[found[1].lower()], text)
     text = _CODE_FIRST.sub(lambda found: f"{found[2]} {_CODES[found[1]]}", text)
     text = _AND_HALF.sub(_with_part, text)
     text = _PER_MANY.sub(_per_one, text)

@@ -101,6 +101,7 @@ def with_acronyms(text: str, gold: str) -> str:
         return _CAPITALS.sub(lambda run: _shortened(run[0], plain), text)
     short = initials(gold)
     is_name = len(short) > 1 and short.isupper() and len(gold.split()) <= 6
+    is_name = is_name and not any(map(str.isupper, gold.split()))  # not Volume IV
     return _dotted(short).sub(gold, text) if is_name else text
 
 
@@ -118,9 +119,11 @@ def _shortened(run: str, acronym: str) -> str:
 
 # -- Names as they are written: Act II, the 9th, Ch., Mt.
 
+_NUMERAL = r"(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+# After a name, and before "century": "by L. K. Advani" has none.
 _ROMAN = re.compile(
-    r"(?<=[^\W\d_]\s)(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?![\w'’])"
-    r"|\b(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})(?=\scentury)"
+    rf"(?<=[a-z]\s)(?<!\b[a-z]\s)(?<!\b[a-z][a-z]\s)({_NUMERAL})(?![\w'’]|\.\s?[A-Z])"
+    rf"|\b({_NUMERAL})(?=\scentury)"
 )
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _ABBREVIATIONS = {
@@ -139,7 +142,7 @@ def plain_name(text: str) -> str:
     ('Henry 8', 'chapter 9', 'mount Everest')
     """
     text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
-    text = _ROMAN.sub(lambda roman: str(_roman(roman[0])), text)
+    text = _ROMAN.sub(lambda roman: str(_roman(roman[1] or roman[2])), text)
     text = _ORDINAL_END.sub("", ordinals_in_digits(text))
     return _THE_NUMBER.sub("", text)
 
@@ -189,9 +192,12 @@ def _sides(text: str) -> list[list[str]]:
 
 # -- Words that look like products: WHO, H2O, XIV, ATG
 
-_CODE = re.compile(r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?|[A-Z]['2]?+(?:\s[A-Z]['2]?+){2,}+")
+_CODE = re.compile(
+    r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?|(?:[A-Z][a-z]?\d*+|\((?:[A-Z][a-z]?\d*+)++\)\d*+)++\d*+[+-]?"
+    r"|[A-Z]['2]?+(?:\s[A-Z]['2]?+){2,}+"
+)
 _STRAND = re.compile(r"^5['′’]\s?-?\s?|\s?-?\s?3['′’]$")
-_CODE_DRESS = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_]|(?<=\w)[.](?=\w|$)")
+_CODE_FORMATTING = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_^]|(?<=\w)[.](?=\w|$)")
 _ALGEBRA = re.compile(
     r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
     r"|area|volume|perimeter|variables?|solve|polynomial|coefficient|equation)\b|\b[a-z]\b(?<![ai])",
@@ -214,7 +220,8 @@ def is_code(gold: str, question: str = "") -> bool:
     if _ALGEBRA.search(question):
         return False
     if capitals:
-        return len(plain.replace(" ", "")) >= 2 and (len(letters) >= 2 or plain[0].isupper())
+        is_label = bool(question) and plain[-1].isupper()  # seat 14C
+        return len(letters) >= 2 or plain[0].isupper() or is_label
     return len(letters) >= 3 and plain.isalpha() and bool(_VOWEL.search(plain))
 
 
@@ -234,8 +241,8 @@ def same_code(gold: str, answer: str) -> bool | None:
 
 
 def _code(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text)  # subscripts become digits
-    return _CODE_DRESS.sub("", text).strip().strip(".").strip()
+    text = unicodedata.normalize("NFKC", text).replace("−", "-")  # subscripts become digits
+    return _CODE_FORMATTING.sub("", text).strip().strip(".").strip()
 
 
 # -- Golds that hold no answer
