@@ -24,9 +24,15 @@ _LARGE = ("thousand", "million", "billion", "trillion")
 _NOT_BEFORE_ONE = frozenset("no the this that each every any which some other another".split())
 _NOT_AFTER_ONE = frozenset("more another who that which is was or".split())
 # Words that are numbers in another language only.
-_ENGLISH = frozenset("once elf due cent set mil null uno tres".split())
+_ENGLISH = frozenset("once elf due cent set mil null um sei tre dos mille six dix cinquanta".split())
+# Small words of other languages: they join numbers, and show that a text is not English.
+_JOINERS = frozenset("et y e und и il la le les es el los sono è ci son hay une una di der die".split())
 _COUNTED = {"twice": "2 times", "thrice": "3 times"}
-_HAN = re.compile("[零〇一二两三四五六七八九十百千万亿億]++")
+# One numeral alone is often a part of a word: 一共 is "in all".
+_HAN_DIGIT = "零〇一二两三四五六七八九十百千万亿億"
+_HAN = re.compile(
+    f"[{_HAN_DIGIT}]{{2,}}+|(?:^|(?<=[是为為有得：:\\s]))[{_HAN_DIGIT}](?=$|[个個人只元公米岁歳本天次年名つ枚円。\\s])"
+)
 # Only what can be read in one way: 1.234 and 3,5 are left as they are.
 _SEPARATED = (
     (re.compile(r"(?<![\d.,'’_])\d{1,3}(?:['’_]\d{3})++(?![\d'’_])"), "'’_", ""),
@@ -135,7 +141,7 @@ _STARTS = frozenset([*NUMBER_WORDS, *SCALES, *_SIGNS, *_ARTICLES, *_COUNTED, "ha
 
 
 def _may_start(word: str) -> bool:
-    return word in _STARTS or word[0] in _FIGURES or (word in number_words() and word not in _ENGLISH)
+    return word in _STARTS or word[0] in _FIGURES or word in number_words()
 
 
 def _joined(text: str, found: list[re.Match[str]]) -> bool:
@@ -159,10 +165,29 @@ def _number_at(words: list[str], at: int) -> _Number | None:
     if part is not None:
         return part
     count = _count(words, at)
-    if count is None:
-        known = number_words().get(word) if word not in _ENGLISH else None
-        return None if known is None else _Number(Fraction(known), 1)
-    return _with_half(words, at, count)
+    return _of_language(words, at) if count is None else _with_half(words, at, count)
+
+
+def _of_language(words: list[str], at: int) -> _Number | None:
+    """A number of another language: "vingt-quatre", "treinta y cinco"."""
+    known = number_words()
+    value = known.get(words[at])
+    if value is None or (words[at] in _ENGLISH and not _JOINERS & {*words}):
+        return None
+    used = 1
+    if value == 4 and words[at + 1 : at + 2] in (["vingt"], ["vingts"]):
+        value, used = 80, 2  # quatre-vingts
+    if value % 10 == 0 and 20 <= value <= 90:
+        joiner = words[at + used : at + used + 1]
+        skipped = used + (bool(joiner) and joiner[0] in _JOINERS)
+        unit = known.get(words[at + skipped]) if at + skipped < len(words) else None
+        most = 19 if value in (60, 80) else 9  # soixante-dix
+        if unit is not None and 0 < unit <= most:
+            teen = known.get(words[at + skipped + 1], 0) if at + skipped + 1 < len(words) else 0
+            if unit == 10 and 7 <= teen <= 9:  # dix-sept
+                return _Number(Fraction(value + unit + teen), skipped + 2)
+            return _Number(Fraction(value + unit), skipped + 1)
+    return _Number(Fraction(value), used)
 
 
 def _is_pronoun(words: list[str], at: int) -> bool:
@@ -174,6 +199,8 @@ def _is_pronoun(words: list[str], at: int) -> bool:
 def _part_of_scale(words: list[str], at: int) -> _Number | None:
     """A part of something large: "half a dozen", "a quarter of a million", "half a minute"."""
     rest = words[at : at + 6]
+    if at and words[at - 1] == "and":
+        return None  # an hour and a half
     added = 1 if rest[0] == "half" else 0
     if added:
         rest = ["one", *rest]

@@ -284,6 +284,9 @@ _CODES |= {"₽": "rubles", "USD": "dollars", "EUR": "euros", "GBP": "pounds", "
 _CODES |= {"JPY": "yen", "INR": "rupees"}
 
 
+_LETTER_UNITS = {"L": "liters", "l": "liters", "g": "grams", "m": "meters", "h": "hours"}
+
+
 def plain_quantity(text: str) -> str:
     """Return a quantity as a number with its unit behind it.
 
@@ -315,7 +318,8 @@ def _per_one(found: re.Match[str]) -> str:
     if find_unit(found[2]) is None or find_unit(found[4]) is None or not int(found[3]):
         return found[0]
     value = Fraction(found[1].replace(",", "")) / int(found[3])
-    return f"{float(value):.12g} {found[2]}/{found[4]}"
+    units = (_LETTER_UNITS.get(unit, unit) for unit in (found[2], found[4]))
+    return f"{float(value):.12g} {'/'.join(units)}"
 
 
 def _rate(found: re.Match[str]) -> str:

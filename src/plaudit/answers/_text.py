@@ -120,10 +120,10 @@ def _shortened(run: str, acronym: str) -> str:
 # -- Names as they are written: Act II, the 9th, Ch., Mt.
 
 _NUMERAL = r"(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
-# After a name, and before "century": "by L. K. Advani" has none.
+# After a name, and before "century": neither "by L. K. Advani" nor "but I" has one.
 _ROMAN = re.compile(
-    rf"(?<=[a-z]\s)(?<!\b[a-z]\s)(?<!\b[a-z][a-z]\s)({_NUMERAL})(?![\w'’]|\.\s?[A-Z])"
-    rf"|\b({_NUMERAL})(?=\scentury)"
+    rf"\b([A-Z][a-z'’]++|chapter|act|part|volume|section|scene|type|class|phase|stage|war)(\s)"
+    rf"({_NUMERAL})(?![\w'’]|\.\s?[A-Z])|\b({_NUMERAL})(?=\scentury)"
 )
 _ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
 _ABBREVIATIONS = {
@@ -142,9 +142,14 @@ def plain_name(text: str) -> str:
     ('Henry 8', 'chapter 9', 'mount Everest')
     """
     text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
-    text = _ROMAN.sub(lambda roman: str(_roman(roman[1] or roman[2])), text)
+    text = _ROMAN.sub(_with_number, text)
     text = _ORDINAL_END.sub("", ordinals_in_digits(text))
     return _THE_NUMBER.sub("", text)
+
+
+def _with_number(found: re.Match[str]) -> str:
+    """A name with its Roman numeral as a number; a century with its."""
+    return f"{found[1]} {_roman(found[3])}" if found[3] else str(_roman(found[4]))
 
 
 def _roman(text: str) -> int:
