@@ -31,7 +31,7 @@ _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
     r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
     r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
-    r"(?<!long )(?<!longer )\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
+    r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
     r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_\s]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,

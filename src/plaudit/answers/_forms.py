@@ -139,3 +139,20 @@ def _factors(text: str) -> list[int] | None:
             return None
         factors += [int(found[1])] * int(found[2] or 1)
     return sorted(factors)
+
+
+# -- Bases
+
+_BASE = re.compile(r"\bbinary\b|\bbase[ -]\w+|\bhexadecimal\b|\boctal\b|\bhex\b", re.IGNORECASE)
+_SUBSCRIPT = re.compile(r"_\{?\(?\w++\)?\}?$|\s*+\(?base \w++\)?$|^0[xbo]", re.IGNORECASE)
+
+
+def asks_for_base(question: str) -> bool:
+    """Whether a question says in which base the answer is."""
+    return bool(_BASE.search(question))
+
+
+def same_digits(answer: str, gold: str) -> bool:
+    """Whether two numbers have the same digits, if one of them does not say its base."""
+    mine, yours = (_SUBSCRIPT.sub("", text.strip(" $.")) for text in (gold, answer))
+    return mine.lower() == yours.lower() and "_" not in answer

@@ -9,7 +9,12 @@ from typing import Any, NamedTuple
 
 from plaudit.answers._comparison import compare
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
-from plaudit.answers._forms import has_asked_form, same_factorization
+from plaudit.answers._forms import (
+    asks_for_base,
+    has_asked_form,
+    same_digits,
+    same_factorization,
+)
 from plaudit.answers._grammar import read_tree
 from plaudit.answers._lists import (
     asks_for_order,
@@ -87,7 +92,7 @@ _SKIPPED = re.compile(
 _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
 _NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
-_LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S")
+_LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S|.{2,200}\(([A-J])\)\.?$")
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
@@ -95,6 +100,7 @@ _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNOR
 _CONGRUENT = re.compile(
     r"(?:\bis congruent to|≡|\\equiv)\s*+(-?\d++)\s*+\(?\s*+(?:modulo|mod)\s*+(\d++)\)?", re.IGNORECASE
 )
+_PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
@@ -250,6 +256,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
         kind, found = "", Decision(Status.ERROR, describe_and_log(error))
     symbolic = (
         found.status is Status.UNDECIDED
+        and kind != "quantity"
         and found.decided_by != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
@@ -320,6 +327,8 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
         if (mine, yours) != (final.text, gold):
             again = _compared(final._replace(text=mine), yours, rules)
             kind, found = again if again[1].equal else (kind, found)
+    if kind == "base" and asks_for_base(rules.question) and same_digits(final.text, gold):
+        found = equal("the digits")
     same = same_factorization(gold, final.text, rules.question)
     if same is not None:
         found = equal("the prime factors") if same else different("the prime factors")
@@ -336,6 +345,7 @@ def everyday_form(text: str, question: str) -> str:
         return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
     if share := _SHARE.fullmatch(in_digits(text).strip(" .")):
         return f"{share[1]}/{share[2]}"
+    text = _PLUS_OR_MINUS.sub("±", text)
     text = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", text)
     return plain_quantity(in_digits(text))
 
@@ -462,7 +472,7 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     labels = _LABELS.findall(answer)
     labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None
-    picked = option or read_choice(answer) or (labelled[1].upper() if labelled else None)
+    picked = option or read_choice(answer) or (labelled[labelled.lastindex or 1].upper() if labelled else None)
     if picked is None:
         return different("no option")
     decided_by = "the text of an option" if option else "its letter"

@@ -9,11 +9,11 @@ import string
 import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._languages import pattern
+from plaudit.answers._languages import pattern, phrases
 from plaudit.answers._lists import table_rows
 from plaudit.answers._prose import is_claimed, without_question
 from plaudit.answers._quantities import find_unit
@@ -160,6 +160,8 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
     answer = _POSSESSOR.sub(lambda one: one[0] if one[2] in asked else one[2], answer)
     answer = _RELATED.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
     answer = _STATE.sub(lambda code: f", {STATES[code[1]]}", answer)
+    if any(_COMPASS.search(gold) for gold in golds):
+        answer = _COMPASS_LETTER.sub(lambda one: _COMPASS_WORDS[one[1]], answer)
     answer = plain_name(answer)
     short = {one[0].replace(".", "").replace(" ", "") for one in _ACRONYM.finditer(answer)}
     if short or any(gold.isupper() for gold in golds):
@@ -186,6 +188,9 @@ _RELATED = re.compile(
     rf"\b((?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
     r"|not far from|close to|(?<!none )(?<!no )other than)\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
 )
+_COMPASS = re.compile(r"\b(?:North|South|East|West)\b")
+_COMPASS_LETTER = re.compile(r"\b([NSEW])\.\s?(?=[A-Z][a-z])")
+_COMPASS_WORDS = {"N": "North ", "S": "South ", "E": "East ", "W": "West "}
 _ACRONYM = re.compile(r"\b[A-Z](?:\.?\s?[A-Z])++\b\.?")
 _REFUSAL = re.compile(
     r"\bI (?:don't|do not|really don't|can't|cannot|am unable|'m unable)\b|\bI'm (?:not sure|unable)\b"
@@ -524,8 +529,15 @@ def _forms(gold: str) -> Iterator[Form]:
             yield Form(tuple(words))
     words = comparable_words(plain)
     yield from _date_forms(words)
-    if len(words) == 2 and sum(map(str.isdigit, words)) == 1:
-        yield Form((words[1], words[0]))  # Symphony No. 9
+    if 1 < len(words) < 4 and sum(map(str.isdigit, words)) == 1:
+        yield Form((*words[1:], words[0]))  # Symphony No. 9
+        yield Form((words[-1], *words[:-1]))  # the Second World War
+    if words[-1:] == ["city"] and len(words) > 2:
+        yield Form(tuple(words[:-1]))
+    if "." in gold:
+        yield Form(tuple(comparable_words(gold.replace(".", ""))))  # Washington DC
+    for alias in _ALIASES.get(" ".join(words), ()):
+        yield Form(tuple(comparable_words(alias)))
     yield from _name_forms(plain, words)
     parts = re.split(r"\s+(?:and|&)\s+", plain)
     if len(parts) == 2 and all(len(comparable_words(part)) in (1, 2, 3) for part in parts):
@@ -536,6 +548,14 @@ def _forms(gold: str) -> Iterator[Form]:
     last, comma, first = plain.partition(", ")
     if comma and len(last.split()) == 1 and len(first.split()) == 1:
         yield Form((*comparable_words(first), *comparable_words(last)))
+
+
+# By their words as they are compared.
+_ALIASES = {
+    "united state": ("USA", "US", "U.S.", "U.S.A."),
+    "united state of america": ("USA", "US", "U.S.", "United States"),
+    "united kingdom": ("UK", "Great Britain"),
+}
 
 
 def _date_forms(words: list[str]) -> Iterator[Form]:
@@ -555,6 +575,8 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
         yield Form(tuple(words[1:]))
     if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
         yield Form((words[0], words[2]))
+        if len(words[1]) == 1:
+            yield Form((words[0], words[2]), "gap")
         yield Form((words[0], words[1][0], words[2]))
     if len(words) == 2 and len(words[0]) > 1 and len(words[1]) > 2:
         if words[0] in _GENERIC and len(words[1]) > 3:
@@ -638,13 +660,20 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         return True
     if words[end : end + 2] in (["has", "none"], ["have", "none"]):
         return True
-    if _DENIED & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
+    if (_DENIED | denials_of_languages()) & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
         return True
     if words[max(0, at - 3) : at] == ["used", "to", "be"]:
         return True
     if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
         return True
     return words[end : end + 2] in _WRONG or _taken_back(words[end : end + _NEAR])
+
+
+@cache
+def denials_of_languages() -> frozenset[str]:
+    """The words of other languages that deny, as they are compared."""
+    words = (comparable_words(phrase) for phrase in phrases("deny") if not phrase.isascii())
+    return frozenset(one[0] for one in words if len(one) == 1)
 
 
 def _taken_back(after: list[str]) -> bool:

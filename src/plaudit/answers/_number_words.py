@@ -217,6 +217,8 @@ def _part_of_scale(words: list[str], at: int) -> _Number | None:
         return _Number(value * SCALES[rest[used]], used + 1 - added)
     if rest[1] == "half" and used == of + 1:
         return _Number(value, used - added)  # half a minute, half of an hour
+    if used > of > 2:
+        return _Number(value, used - added)  # a quarter of a litre
     if not added and (len(rest) == 2 or rest[2] == "of") and rest[1] not in ("second", "seconds"):
         return _Number(value, 2)  # a quarter, two thirds of it
     return None
@@ -269,7 +271,8 @@ def _with_half(words: list[str], at: int, count: _Number) -> _Number:
     if not parts or not divisor:
         return count
     scale = SCALES.get(rest[3], 0) if len(rest) > 3 else 0
-    value = count.value + Fraction(parts, divisor)
+    # "a million and a half" is 1.5 million.
+    value = count.value + Fraction(parts, divisor) * SCALES.get(words[end - 1], 1)
     return _Number(value * (scale or 1), count.words + 3 + bool(scale))
 
 

@@ -39,7 +39,7 @@ _GIVEN_UP = re.compile(
 )
 _TURN = re.compile(
     r"(?<!anything )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
-    r"|\boops\b|;|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
+    r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([^()]*)\)")
@@ -74,7 +74,7 @@ _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
     r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
-    r"|\bwould\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    r"|\bwould have\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
     re.IGNORECASE,
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
@@ -99,6 +99,7 @@ _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
 _REMAINS = re.compile(r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I)
+_BOUNDED = re.compile(r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
 _PRONOUN = re.compile(r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE)
 _USUAL_LABEL = re.compile(
@@ -235,7 +236,8 @@ def _value(statement: str, with_unit: bool) -> str | None:
         statement = explained[-1]
     numbers = list(_NUMBER.finditer(statement))
     if len({number[0].strip() for number in numbers}) == 1:
-        return _plain(numbers[0], with_unit)
+        bounded = _BOUNDED.search(statement, 0, numbers[0].start())
+        return None if bounded else _plain(numbers[0], with_unit)
     last_clause = re.split(r",\s|\bso\b", statement)[-1]
     if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
@@ -262,12 +264,17 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 _LETTER = re.compile(
     r"\(([A-Z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
-    r"|(?:\b(?i:choose|pick|with|is|be|but|so|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
+    r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
     r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
 _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
+_ELIMINATED = re.compile(
+    r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"
+    r"(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.]))*",
+    re.IGNORECASE,
+)
 _OR_LETTER = re.compile(r"\b(?:or|and)\s+\(?[A-Z]\b(?!\w)|\b[A-Z]\)?\s*[,/&]\s*\(?[A-Z]\b(?!\w)")
 
 
@@ -278,7 +285,7 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
-        statement = _REASON.sub("", statement)
+        statement = _ELIMINATED.sub("", _REASON.sub("", statement))
         if _OR_LETTER.search(statement) or lists_options(statement):
             return None
         found = {
@@ -330,15 +337,22 @@ _TAIL = re.compile(
     r"|,\s.*$|\s[-–—]\s.*$|;.*$",
     re.IGNORECASE | re.DOTALL,
 )
+_LEAD = re.compile(
+    r"^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
+    r"|because|unlike|once|here|there|yes|well|clearly|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
+    re.IGNORECASE,
+)
+_NEXT = frozenset("next close similar compared related due thanks prior opposite belongs".split())
 _SMALL = frozenset(
     "the a an of in on at to and is was are were who what which where when how did does do it its"
     " this that by for with as first called you me we they he she your our their be been can".split()
 )
 _DENYING_WORDS = frozenset(
     "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
-    " except but hardly wrong false incorrect nobody none less fewer unlike".split()
+    " except but hardly rarely seldom scarcely barely wrong false incorrect nobody none less fewer"
+    " unlike".split()
 )
-_OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bwould\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
+_OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
 # What follows these is compared with the answer, or related to it.
 _COMPARING = frozenset(
     "than like near before after beside besides unlike except but without against versus vs from"
@@ -402,10 +416,8 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     turned = plain_name(with_acronyms(turned, gold))
     if _OFFERED.search(turned) or pattern("deny").search(turned):
         return False
-    for core in dict.fromkeys((_TAIL.sub("", turned), turned)):
-        if _states_words(words_of(core), wanted, asked - {*wanted}):
-            return True
-    return False
+    core = _TAIL.sub("", _LEAD.sub("", turned))
+    return _states_words(words_of(core), wanted, asked - {*wanted})
 
 
 def _answering(statements: list[str], question: str) -> str:
@@ -427,6 +439,10 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     before = words[at - 1] if at else ""
     if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
         return False
+    if at > 1 and before == "to" and words[at - 2] in _NEXT:
+        return False
+    if at > 1 and words[at - 2] == "to" and before not in asked and before not in _SMALL:
+        return False  # "to make milk"
     rest = words[end:]
     if at == 0:
         content = {*rest} - _SMALL

@@ -101,7 +101,7 @@ def with_acronyms(text: str, gold: str) -> str:
         return _CAPITALS.sub(lambda run: _shortened(run[0], plain), text)
     short = initials(gold)
     is_name = len(short) > 1 and short.isupper() and len(gold.split()) <= 6
-    is_name = is_name and not any(map(str.isupper, gold.split()))  # not Volume IV
+    is_name = is_name and not re.search(r"\b[A-Z]{2,}\b|\b[IVX]$", gold)  # not Volume IV
     return _dotted(short).sub(gold, text) if is_name else text
 
 
