@@ -15,6 +15,7 @@ from plaudit.inputs.extract import after_thinking
 
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100
+LONGEST_END = 10_000  # characters in which an announcement is looked for
 _BRACES = re.compile(
     r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
 )
@@ -216,9 +217,10 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 
 def _announced(text: str) -> tuple[str, str, int] | None:
     # A short queue keeps the last that went through it.
-    last = deque(_ANNOUNCED.finditer(text), maxlen=2)
+    start = max(0, len(text) - LONGEST_END)
+    last = deque(_ANNOUNCED.finditer(text, start), maxlen=2)
     is_english = bool(last)
-    last = last or deque(pattern("announce").finditer(text), maxlen=1)
+    last = last or deque(pattern("announce").finditer(text, start), maxlen=1)
     if len(last) == 2 and not text[last[1].end() :].strip(" *:\n"):
         last.pop()  # a text that is cut off after "the answer is"
     if not last:

@@ -77,6 +77,7 @@ from plaudit.inputs.errors import describe_and_log
 from plaudit.judge import Status, Verdict
 
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
+_MOST_WORDS = 5  # of a formula that stands alone on a line
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
@@ -172,7 +173,7 @@ def _is_prose(text: str) -> bool:
 
 
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
-    options = rules.choices or tuple(options_in(rules.question))
+    options = rules.choices or options_in(rules.question)
     completion = without_question(completion, rules.question)
     for gold in golds:
         letters = letters_of_gold(gold, rules.question, bool(options))
@@ -353,7 +354,7 @@ def everyday_form(text: str, question: str) -> str:
 def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     if rules.kind is None and (wanted := truth_of_gold(gold, rules.question)) is not None:
         return "text", _truth(final.text, wanted, rules)
-    options = rules.choices or tuple(options_in(rules.question))
+    options = rules.choices or options_in(rules.question)
     if rules.kind in (None, "choice") and (
         letters := letters_of_gold(gold, rules.question, bool(options))
     ):
@@ -393,7 +394,9 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
 
 def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     text = final.text
-    answer = _tree(text, rules.kind == "number")
+    # Prose is no formula: that it cannot be read need not be tried.
+    is_prose = final.where == "line" and "\\" not in text and len(_PROSE.findall(text)) > _MOST_WORDS
+    answer = None if is_prose else _tree(text, rules.kind == "number")
     if answer is None:
         if _WORDS.search(_COMMANDS.sub(" ", gold)) and same_words(gold, text):
             return equal("the same words")

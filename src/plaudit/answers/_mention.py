@@ -6,7 +6,6 @@ that the answer denies, or lists among many other names, is not named.
 
 import re
 import string
-import unicodedata
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
@@ -19,7 +18,7 @@ from plaudit.answers._prose import is_claimed, without_question
 from plaudit.answers._quantities import find_unit
 from plaudit.answers._ranges import range_of_gold, same_range
 from plaudit.answers._rules import Decision, different, equal
-from plaudit.answers._text import initials, plain_name, with_acronyms
+from plaudit.answers._text import initials, plain_letters, plain_name, with_acronyms
 from plaudit.answers._times import MONTHS, dates_in, read_date, same_date
 from plaudit.answers._tokens import NUMBER_WORDS
 from plaudit.inputs.extract import after_thinking
@@ -58,6 +57,7 @@ _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
 _MONTH_NAMES = {name: f"month{index}" for name, index in MONTHS.items() if name != "mar"}
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _UMLAUTS = re.compile("([aou])e(?=[^aeiou])")
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
@@ -479,10 +479,8 @@ def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
     text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", plain_name(text)))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
-    text = unicodedata.normalize("NFKD", text.replace("’", "'"))
-    text = "".join(c for c in text if not unicodedata.combining(c)).lower()
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    text = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).replace("'s", "").replace("'", "")
+    text = plain_letters(text.replace("’", "'")).lower()
+    text = _THOUSANDS.sub("", text).replace("'s", "").replace("'", "")
     return [_form(word) for word in _WORD.findall(text) if word not in _ARTICLES]
 
 

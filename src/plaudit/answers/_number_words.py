@@ -9,6 +9,7 @@
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from plaudit.answers._languages import chinese_number, number_words
@@ -52,6 +53,7 @@ class _Number(NamedTuple):
     words: int
 
 
+@lru_cache(maxsize=4096)
 def in_digits(text: str) -> str:
     """Return a text with its number words as digits, and its digits as English groups them.
 
@@ -106,10 +108,12 @@ def written(value: Fraction) -> str:
 def _words_in_digits(text: str) -> str:
     found = list(_WORD.finditer(text))
     words = [one[0].lower() for one in found]
+    if not any(_may_start(words, at) for at in range(len(words))):
+        return text if text.isascii() else _HAN.sub(_chinese, text)
     pieces: list[str] = []
     end = at = 0
     while at < len(words):
-        number = _number_at(words, at) if _may_start(words[at]) else None
+        number = _number_at(words, at) if _may_start(words, at) else None
         if number is None or (number.words == 1 and words[at][0] in _FIGURES):
             at += 1
             continue
@@ -140,8 +144,14 @@ def _shown(words: list[str], value: Fraction) -> str:
 _STARTS = frozenset([*NUMBER_WORDS, *SCALES, *_SIGNS, *_ARTICLES, *_COUNTED, "half", "quarter"])
 
 
-def _may_start(word: str) -> bool:
-    return word in _STARTS or word[0] in _FIGURES or word in number_words()
+_AFTER_FIGURES = frozenset([*SCALES, *PARTS, *(f"{part}s" for part in PARTS), "and"])
+
+
+def _may_start(words: list[str], at: int) -> bool:
+    word = words[at]
+    if word[0] in _FIGURES:
+        return at + 1 < len(words) and words[at + 1] in _AFTER_FIGURES
+    return word in _STARTS or word in number_words()
 
 
 def _joined(text: str, found: list[re.Match[str]]) -> bool:

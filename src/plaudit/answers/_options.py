@@ -2,6 +2,7 @@ r"""Letters of options: what an answer picks, and what a question lists."""
 
 import re
 import unicodedata
+from functools import lru_cache
 
 _FORMATTING = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
@@ -57,13 +58,14 @@ _OPTION = re.compile(r"(?:^|\s)\(?([A-Z])[).:]\s*+")
 _SMALL_OPTION = re.compile(r"(?:^|\s)\(?([a-z])[).]\s++")
 
 
-def options_in(question: str) -> list[str]:
+@lru_cache(maxsize=1024)
+def options_in(question: str) -> tuple[str, ...]:
     """Return the texts of the options that a question lists, A first; empty if it lists none.
 
     >>> options_in("Which is it? A) red B) blue"), options_in("(a) 1/2 (b) 2/3")
-    (['red', 'blue'], ['1/2', '2/3'])
+    (('red', 'blue'), ('1/2', '2/3'))
     """
-    return _options(question, _OPTION) or _options(question, _SMALL_OPTION)
+    return tuple(_options(question, _OPTION) or _options(question, _SMALL_OPTION))
 
 
 def _options(question: str, pattern: re.Pattern[str]) -> list[str]:

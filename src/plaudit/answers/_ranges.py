@@ -6,6 +6,7 @@ Both ends count. A point is no range, and one end is none.
 import re
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from plaudit.answers._number_words import in_digits
@@ -88,6 +89,7 @@ class Range(NamedTuple):
     unit: str = ""
 
 
+@lru_cache(maxsize=4096)
 def range_of_gold(gold: str) -> Range | None:
     """Return the range that a gold is; None if it is something else, such as a difference.
 

@@ -2,6 +2,7 @@ r"""Answers that are not formulas: words, codes, and golds that hold no answer."
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from plaudit.answers._number_words import ordinals_in_digits
 from plaudit.answers._tokens import NUMBER_WORDS
@@ -26,14 +27,26 @@ _FILLING = re.compile(
 
 def words_of(text: str) -> list[str]:
     r"""The words of a text as they are compared."""
+    return list(_words_of(text))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> tuple[str, ...]:
     text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
-    text = unicodedata.normalize("NFKD", text).lower()
-    text = "".join(c for c in text if not unicodedata.combining(c))
+    text = plain_letters(text).lower()
     text = _MINUS.sub("minus ", _POINT.sub("point", text))
     text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
     words = _NO_WORD.sub(" ", text).split()
     kept = [word for word in words if word not in _ARTICLES]
-    return [_NUMBER.get(word, word) for word in kept or words]
+    return tuple(_NUMBER.get(word, word) for word in kept or words)
+
+
+def plain_letters(text: str) -> str:
+    """Return a text without accents."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in text if not unicodedata.combining(c))
 
 
 def same_words(gold: str, answer: str) -> bool:
@@ -135,6 +148,7 @@ _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
 
 
+@lru_cache(maxsize=4096)
 def plain_name(text: str) -> str:
     """Return a text with its ordinals and Roman numerals as numbers, and abbreviations in full.
 
@@ -211,6 +225,7 @@ _ALGEBRA = re.compile(
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def is_code(gold: str, question: str = "") -> bool:
     """Whether a gold is a word, an acronym, a formula of chemistry or a code, and no product.
 

@@ -1,7 +1,7 @@
 r"""Times of day and dates, alone and in prose."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from plaudit.answers._languages import phrases
@@ -42,6 +42,12 @@ _ISO = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})")
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})")
 _DAY_AND_MONTH = re.compile(r"(\d{1,2})/(\d{1,2})")
 _WORDS = re.compile(r"[a-z]++|\d++")
+_LONGEST_DATE = 60
+_DATE_WORD = re.compile(
+    rf"\b(?:{'|'.join(sorted({*MONTHS, *DAYS}, key=len, reverse=True))}|[abc]\.?\s?[cde])\b", re.IGNORECASE
+)
+_ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_ERA_DOTS = re.compile(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])")
 _LONGEST_PART = 12  # letters or digits of a month, a day or a year
 
 
@@ -61,9 +67,11 @@ class Date(NamedTuple):
     weekday: int = -1
 
 
+_LATEX = re.compile(r"\\(?:text|mathrm|mathbf|textbf|textit)(?![a-z])\s*+|[{}$~]|\\[,;! ]")
+
+
 def _plain(text: str) -> str:
-    text = re.sub(r"\\(?:text|mathrm|mathbf|textbf|textit)(?![a-z])\s*+|[{}$~]|\\[,;! ]", " ", text)
-    return " ".join(text.replace("\\", "").split())
+    return " ".join(_LATEX.sub(" ", text).replace("\\", "").split())
 
 
 def read_clock(text: str) -> Clock | None:
@@ -172,6 +180,7 @@ def same_clock(gold: Clock, answer: Clock) -> bool:
     return gold.seconds % 43200 == answer.seconds % 43200
 
 
+@lru_cache(maxsize=4096)
 def read_date(text: str, short: bool = False) -> Date | None:
     r"""The date that a text is; None if it is not one. `short`: 3/22 is one, and no fraction."""
     text = _plain(text).strip().rstrip(".")
@@ -185,8 +194,11 @@ def read_date(text: str, short: bool = False) -> Date | None:
         return _slashed(int(numeric[1]), int(numeric[3]), int(numeric[4]))
     if short and (found := _DAY_AND_MONTH.fullmatch(text)):
         return _slashed(int(found[1]), int(found[2]), 0)
-    lowered = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", ordinals_in_digits(text.lower()))
-    lowered = re.sub(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])", r"\1\2", lowered)
+    # Most texts have no month, day or era: they are no dates.
+    if len(text) > _LONGEST_DATE or not _DATE_WORD.search(text):
+        return None
+    lowered = _ORDINAL_END.sub("", ordinals_in_digits(text.lower()))
+    lowered = _ERA_DOTS.sub(r"\1\2", lowered)
     lowered = lowered.replace("a.d.", "ad").replace("b.c.e.", "bc").replace("c.e.", "ad")
     parts = _WORDS.findall(lowered)
     if not parts or len(parts) > 7 or max(map(len, parts)) > _LONGEST_PART:

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -187,6 +188,7 @@ _BOLD = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w({\[\\-])|(?<!\w)__|__(?!\w)")
 _WRAPPING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
+@lru_cache(maxsize=4096)
 def without_formatting(text: str) -> str:
     r"""The text in plain LaTeX: no bold, no spacing, no delimiters around it, no Unicode signs."""
     text = _one_backslash(text)
