@@ -32,7 +32,8 @@ _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
     r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
     r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
-    r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
+    r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer"
+    r"|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
     r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_\s]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
@@ -259,7 +260,9 @@ def _in_english(answer: str) -> str:
     return str(number_words().get(answer.lower(), answer))
 
 
-_REMARK = re.compile(r"[\s*_(>#-]*+(?:check|verification|verify|note|remark|proof)\b[*_]*+\s*+[:.]", re.I)
+_REMARK = re.compile(
+    r"[\s*_(>#-]*+(?:check|verification|verify|note|remark|proof)\b[*_]*+\s*+[:.]", re.I
+)
 
 
 def _last_line(text: str) -> Final:

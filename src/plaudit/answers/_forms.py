@@ -8,12 +8,18 @@ from collections.abc import Callable
 from math import gcd
 
 _FORMATTING = re.compile(r"[\s${}\\]|\\[,;! ]|left|right|[dt]?frac")
-_MANTISSA = re.compile(r"-?(\d++(?:\.\d++)?)\s*+(?:\\times|×|\*|·|\\cdot|x)\s*+10|-?(\d++(?:\.\d++)?)[eE]")
+_MANTISSA = re.compile(
+    r"-?(\d++(?:\.\d++)?)\s*+(?:\\times|×|\*|·|\\cdot|x)\s*+10|-?(\d++(?:\.\d++)?)[eE]"
+)
 _ROOT_BELOW = re.compile(
     r"/\s*+\(?[^()/]{0,40}?(?:√|\\sqrt|sqrt)|\\[dt]?frac\s*+\{(?:[^{}]|\{[^{}]*+\})*+\}\s*+\{[^{}]{0,40}\\sqrt"
 )
-_FRACTION = re.compile(r"-?\s*+(?:\\[dt]?frac\s*+\{(\d++)\}\s*+\{(\d++)\}|(\d{1,15})\s*+/\s*+(\d{1,15}))")
-_MIXED = re.compile(r"-?\d++\s*+(?:\\[dt]?frac|\s\d++\s*+/|[¼-¾⅐-⅞]|\+\s*+\d++\s*+/|and\s)|^-?\d++$")
+_FRACTION = re.compile(
+    r"-?\s*+(?:\\[dt]?frac\s*+\{(\d++)\}\s*+\{(\d++)\}|(\d{1,15})\s*+/\s*+(\d{1,15}))"
+)
+_MIXED = re.compile(
+    r"-?\d++\s*+(?:\\[dt]?frac|\s\d++\s*+/|[¼-¾⅐-⅞]|\+\s*+\d++\s*+/|and\s)|^-?\d++$"
+)
 _SQUARE = re.compile(r"\)\s*+(?:\^\s*+\{?2\}?|²|\*\*2)|^[^()]*+$")
 _SUM = re.compile(r"(?<=[\w)}²³\s])[+−–-](?=[\s\w({\\])")
 _INSIDE = re.compile(r"\([^()]*+\)")

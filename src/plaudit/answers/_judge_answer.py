@@ -72,8 +72,8 @@ from plaudit.answers._tokens import without_formatting
 from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
 from plaudit.answers._truth import truth_of_answer, truth_of_gold
 from plaudit.answers._values import MOST_STEPS, exact, limited_steps
-from plaudit.inputs.extract import after_thinking
 from plaudit.inputs.errors import describe_and_log
+from plaudit.inputs.extract import after_thinking
 from plaudit.judge import Status, Verdict
 
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
@@ -99,7 +99,8 @@ _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
 _CONGRUENT = re.compile(
-    r"(?:\bis congruent to|≡|\\equiv)\s*+(-?\d++)\s*+\(?\s*+(?:modulo|mod)\s*+(\d++)\)?", re.IGNORECASE
+    r"(?:\bis congruent to|≡|\\equiv)\s*+(-?\d++)\s*+\(?\s*+(?:modulo|mod)\s*+(\d++)\)?",
+    re.IGNORECASE,
 )
 _PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
 _SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
@@ -211,9 +212,9 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
         for stated in stated_values(said, rules.question):
             if one := _judged_as(stated, gold, rules):
                 return one
-        if tree is None or is_code(plain, rules.question) or _NAME.search(plain):
-            if states_text(said, plain, rules.question):
-                return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
+        is_text = tree is None or is_code(plain, rules.question) or _NAME.search(plain)
+        if is_text and states_text(said, plain, rules.question):
+            return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
     return None
 
 
@@ -395,7 +396,9 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
 def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     text = final.text
     # Prose is no formula: that it cannot be read need not be tried.
-    is_prose = final.where == "line" and "\\" not in text and len(_PROSE.findall(text)) > _MOST_WORDS
+    is_prose = (
+        final.where == "line" and "\\" not in text and len(_PROSE.findall(text)) > _MOST_WORDS
+    )
     answer = None if is_prose else _tree(text, rules.kind == "number")
     if answer is None:
         if _WORDS.search(_COMMANDS.sub(" ", gold)) and same_words(gold, text):
@@ -475,7 +478,11 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     labels = _LABELS.findall(answer)
     labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None
-    picked = option or read_choice(answer) or (labelled[labelled.lastindex or 1].upper() if labelled else None)
+    picked = (
+        option
+        or read_choice(answer)
+        or (labelled[labelled.lastindex or 1].upper() if labelled else None)
+    )
     if picked is None:
         return different("no option")
     decided_by = "the text of an option" if option else "its letter"

@@ -9,7 +9,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-
 # Chinese, Japanese and Korean have no spaces between words.
 _NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
@@ -80,7 +79,10 @@ def english_units(text: str) -> str:
     return _unit_pattern().sub(lambda unit: f" {unit_words()[unit[1] or unit[2]]}", text)
 
 
-_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {"〇": 0, "两": 2}
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {
+    "〇": 0,
+    "两": 2,
+}
 _HAN_TENS = {"十": 10, "百": 100, "千": 1000}
 _HAN_SCALES = {"万": 10**4, "亿": 10**8, "億": 10**8}
 

@@ -1,4 +1,4 @@
-r"""Answers of several parts: bullets, tables, "cows, pigs and a few hens", (a) and (b), "mean: 6.2".
+r"""Answers of several parts: bullets, tables, "cows, pigs and hens", (a) and (b), "mean: 6.2".
 
 A list is compared element by element, in any order unless the question asks for one. Parts are
 compared by their labels, else in the order of the question.
@@ -17,7 +17,9 @@ _LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([a-z]|\d|i{1,3}|iv)\)|(\d|[a-z])\))\s*+
 _NUMBERED_LINE = re.compile(r"^\s*+(\d{1,2})[.)]\s++", re.MULTILINE)
 _SEPARATOR = re.compile(r"\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+")
 _GOLD_SEPARATOR = re.compile(r"\s*+[,;]\s++(?:and\s++)?|\s++and\s++|,(?=\D)")
-_NAMED = re.compile(r"^\s*+[*_]*+([^\W\d_][^:=\n]{0,40}?)[*_]*+\s*+(?::|=|\bis\b|\bare\b|\bwas\b)[*_\s]*+")
+_NAMED = re.compile(
+    r"^\s*+[*_]*+([^\W\d_][^:=\n]{0,40}?)[*_]*+\s*+(?::|=|\bis\b|\bare\b|\bwas\b)[*_\s]*+"
+)
 _LEADING_WORDS = re.compile(r"^([^\W\d_]{2,}+)\s++(?=[\d(\\-]|[a-z]\s?=)")
 _NUMBER_AND_NOUN = re.compile(r"^\$?-?\d[\d.,]*+\s++([^\W\d_]{2,}+)$")
 _MARKS = re.compile(r"[*_`]{1,3}|^\s*+>\s?|\\\(|\\\)|\$(?!\d)", re.MULTILINE)
@@ -25,17 +27,21 @@ _STARS = re.compile(r"^\s*+\*\s", re.MULTILINE)
 _BRACKETED = re.compile(r"\s*+[\[{(](.*)[\])}]\s*+", re.DOTALL)
 _ORDER = re.compile(
     r"\b(?:rank|sort|order(?!ed pair)|arrange|sequence|permutation|ascending|descending"
-    r"|chronological\w*|from (?:first|least|smallest|lowest|largest|greatest|highest|oldest|earliest"
+    r"|chronological\w*|from (?:first|least|smallest"
+    r"|lowest|largest|greatest|highest|oldest|earliest"
     r"|youngest|shortest|longest|lightest|heaviest) to)\b",
     re.IGNORECASE,
 )
 _FILLING = frozenset(
-    "there were are is was also few some several many a an the and then finally first next last both"
+    "there were are is was also few some several many"
+    " a an the and then finally first next last both"
     " all as well of following include includes including are they it we have has found"
     " consists only just namely answer answers option options".split()
 )
-_STATING = frozenset("is are was were be include includes contain contains named have has had got saw"
-                     " need needs use uses following".split())  # fmt: skip
+_STATING = frozenset(
+    "is are was were be include includes contain contains named have has had got saw need needs use"
+    " uses following".split()
+)
 _ELEMENT = re.compile(r"(?<![\w'])(?:[A-Z]|\d{1,2})(?![\w'])")
 
 
@@ -70,7 +76,9 @@ def table_rows(text: str) -> list[list[str]]:
         for line in text.splitlines()
         if line.lstrip().startswith("|")
     ]
-    rules = [at for at, row in enumerate(rows) if row and all(set(cell) <= set(":- ") for cell in row)]
+    rules = [
+        at for at, row in enumerate(rows) if row and all(set(cell) <= set(":- ") for cell in row)
+    ]
     return rows[rules[0] + 1 :][:MOST_ITEMS] if rules else []
 
 
@@ -103,7 +111,9 @@ def gold_items(gold: str) -> list[str]:
     bracketed = _BRACKETED.fullmatch(plain)
     inside = bracketed[1] if bracketed and plain[0] in "[{" else plain
     depth_free = re.sub(r"\([^()]*\)", lambda found: found[0].replace(",", "\x00"), inside)
-    parts = [part.strip(" '\"\n").replace("\x00", ",") for part in _GOLD_SEPARATOR.split(depth_free)]
+    parts = [
+        part.strip(" '\"\n").replace("\x00", ",") for part in _GOLD_SEPARATOR.split(depth_free)
+    ]
     return [part for part in parts if part][:MOST_ITEMS]
 
 
@@ -237,5 +247,7 @@ def is_out_of_order(gold: str, answer: str, question: str) -> bool:
     if asks_for_order(question):
         mine, yours = same_sequence(gold, answer), [words_of(item) for item in items_of(answer)]
         wanted = [words_of(item) for item in items]
-        return mine is False or (mine is None and sorted(yours) == sorted(wanted) and yours != wanted)
+        return mine is False or (
+            mine is None and sorted(yours) == sorted(wanted) and yours != wanted
+        )
     return _in_order_of_nouns(items, answer, question) is False

@@ -144,7 +144,12 @@ def _closing_parts(answer: str) -> Iterator[str]:
     if decided:
         yield answer[decided[0].end() :]
     head, colon, tail = answer.rpartition(": ")
-    if colon and tail.strip() and len(tail) < _LONGEST_VALUE and not pattern("deny").search(head[-20:]):
+    if (
+        colon
+        and tail.strip()
+        and len(tail) < _LONGEST_VALUE
+        and not pattern("deny").search(head[-20:])
+    ):
         yield tail
     without = _ASIDE.sub("", answer)
     if without != answer and without.strip():
@@ -183,7 +188,9 @@ _RELATIONS = (
     "|successor|predecessor|neighbou?r|colleague|assistant|cousin|uncle|aunt|enemy|partner|widow"
     "|nephew|niece|twin|opponent|competitor|biographer|manager|agent|boss|relative"
 )
-_POSSESSOR = re.compile(rf"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+)*+)['’]s?\s((?:\w+\s)?(?:{_RELATIONS}))\b")
+_POSSESSOR = re.compile(
+    rf"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+)*+)['’]s?\s((?:\w+\s)?(?:{_RELATIONS}))\b"
+)
 _RELATED = re.compile(
     rf"\b((?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
     r"|not far from|close to|(?<!none )(?<!no )other than)\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
@@ -193,7 +200,8 @@ _COMPASS_LETTER = re.compile(r"\b([NSEW])\.\s?(?=[A-Z][a-z])")
 _COMPASS_WORDS = {"N": "North ", "S": "South ", "E": "East ", "W": "West "}
 _ACRONYM = re.compile(r"\b[A-Z](?:\.?\s?[A-Z])++\b\.?")
 _REFUSAL = re.compile(
-    r"\bI (?:don't|do not|really don't|can't|cannot|am unable|'m unable)\b|\bI'm (?:not sure|unable)\b"
+    r"\bI (?:don't|do not|really don't|can't|cannot"
+    r"|am unable|'m unable)\b|\bI'm (?:not sure|unable)\b"
     r"|\bno idea\b|\bunable to\b|\bcannot (?:help|answer|say)\b",
     re.IGNORECASE,
 )
@@ -210,7 +218,11 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
         return found
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
-    if len(words) < _SHORTEST_REFUSAL and _REFUSAL.search(answer) and not _NOT_REFUSED.search(answer):
+    if (
+        len(words) < _SHORTEST_REFUSAL
+        and _REFUSAL.search(answer)
+        and not _NOT_REFUSED.search(answer)
+    ):
         return different("an answer that is refused")
     positions = _Positions(words)
     offered = bool(_OR.search(answer))
@@ -262,9 +274,12 @@ def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
 
 _SENTENCE = re.compile(r"(?<=[^.\s]{3}[.!?])\s")
 _PRONOUNS = frozenset("it he she they this that there in on at as after before when while".split())
-_NOT_REFUSED = re.compile(r"\bI (?:don't|do not) (?:doubt|think (?:it|that|he|she)|see why)\b", re.IGNORECASE)
+_NOT_REFUSED = re.compile(
+    r"\bI (?:don't|do not) (?:doubt|think (?:it|that|he|she)|see why)\b", re.IGNORECASE
+)
 _QUALIFIERS = frozenset(
-    "south north west east southern northern western eastern new equatorial papua lower upper".split()
+    "south north west east southern northern western"
+    " eastern new equatorial papua lower upper".split()
 )
 _CAPITALIZED = re.compile(r"\b[A-Z][\w'’-]*+")
 
@@ -286,7 +301,11 @@ class _Others:
         self, words: list[str], at: int, end: int, form: "Form", known: set[str]
     ) -> bool:
         before = words[at - 1] if at else ""
-        if before in _QUALIFIERS and before in self.capitals and not {before} & (known | self.asked):
+        if (
+            before in _QUALIFIERS
+            and before in self.capitals
+            and not {before} & (known | self.asked)
+        ):
             return True
         if end == at + 1 and words[at] in self.hyphenated and words[end : end + 1] != []:
             return words[end] not in known  # Guinea-Bissau is not Guinea
@@ -312,14 +331,16 @@ def _forms_for(gold: str, question: str) -> tuple["Form", ...]:
 
 _PERSON = re.compile(r"[A-Z][\w'’.-]++(?:\s[A-Z][\w'’.-]*+){1,2}")
 _ASKS_WHO = re.compile(r"\W*(?:who|whom|which (?:actor|actress|author|scientist|composer|king|queen"
-                       r"|president|painter|singer|person|physicist|chemist|poet))\b", re.I)  # fmt: skip
+                       r"|president|painter|singer|person"
+                       r"|physicist|chemist|poet))\b", re.I)  # fmt: skip
 STATES = dict(
     pair.split(":") for pair in (
         "AL:Alabama AK:Alaska AZ:Arizona AR:Arkansas CA:California CO:Colorado CT:Connecticut"
         " DE:Delaware FL:Florida GA:Georgia HI:Hawaii ID:Idaho IL:Illinois IN:Indiana IA:Iowa"
         " KS:Kansas KY:Kentucky LA:Louisiana ME:Maine MD:Maryland MA:Massachusetts MI:Michigan"
         " MN:Minnesota MS:Mississippi MO:Missouri MT:Montana NE:Nebraska NV:Nevada OH:Ohio"
-        " OK:Oklahoma OR:Oregon PA:Pennsylvania TN:Tennessee TX:Texas UT:Utah VT:Vermont VA:Virginia"
+        " OK:Oklahoma OR:Oregon PA:Pennsylvania TN:Tennessee"
+        " TX:Texas UT:Utah VT:Vermont VA:Virginia"
         " WA:Washington WI:Wisconsin WY:Wyoming"
     ).split()
 ) | {
@@ -658,7 +679,11 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         return True
     if words[end : end + 2] in (["has", "none"], ["have", "none"]):
         return True
-    if (_DENIED | denials_of_languages()) & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
+    if (
+        (_DENIED | denials_of_languages()) & set(before)
+        or before in _RULED_OUT
+        or before[-1:] == ["except"]
+    ):
         return True
     if words[max(0, at - 3) : at] == ["used", "to", "be"]:
         return True
@@ -694,7 +719,8 @@ def _names_another_last(answer: str, known: set[str]) -> bool:
 
 _TAKEN_BACK = re.compile(
     r"\b(?:wait|hold on|scratch that|never ?mind)\b[,.!:]?(?:\s++no\b)?|\bon second thoughts?\b"
-    r"|\bno,\s++sorry\b[,:]?|\bsorry,\s++I meant?\b|\bI mean(?:t)?\b,?|\bor rather\b,?|\bmake that\b"
+    r"|\bno,\s++sorry\b[,:]?|\bsorry,\s++I meant?\b"
+    r"|\bI mean(?:t)?\b,?|\bor rather\b,?|\bmake that\b"
     r"|\bcorrection\s*+:|\bactually,?\s++no\b|\?\s*+no\b|\b(?:that|this) is (?:wrong|incorrect)\b",
     re.IGNORECASE,
 )

@@ -1,22 +1,25 @@
 """Numbers in words, and with the separators of other countries, as digits.
 
-    twenty-three            23
-    two and a half million  2500000
-    three quarters          3/4
-    12,34,567               1234567
-    21.499,50               21499.50
+twenty-three            23
+two and a half million  2500000
+three quarters          3/4
+12,34,567               1234567
+21.499,50               21499.50
 """
 
 import re
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from plaudit.answers._languages import chinese_number, number_words
 from plaudit.answers._tokens import NUMBER_WORDS, PARTS, SCALES
 
 LONGEST = 6000  # characters that are read
-_WORD = re.compile(r"[^\W\d_]++|(?<![\d.,])[0-9]{1,30}(?:,[0-9]{3}(?![0-9]))*+(?:\.[0-9]{1,30})?(?!\d)")
+_WORD = re.compile(
+    r"[^\W\d_]++|(?<![\d.,])[0-9]{1,30}(?:,[0-9]{3}(?![0-9]))*+(?:\.[0-9]{1,30})?(?!\d)"
+)
 _FIGURES = frozenset("0123456789")
 _ARTICLES = ("a", "an")
 _SIGNS = ("minus", "negative")
@@ -25,9 +28,13 @@ _LARGE = ("thousand", "million", "billion", "trillion")
 _NOT_BEFORE_ONE = frozenset("no the this that each every any which some other another".split())
 _NOT_AFTER_ONE = frozenset("more another who that which is was or".split())
 # Words that are numbers in another language only.
-_ENGLISH = frozenset("once elf due cent set mil null um sei tre dos mille six dix cinquanta".split())
+_ENGLISH = frozenset(
+    "once elf due cent set mil null um sei tre dos mille six dix cinquanta".split()
+)
 # Small words of other languages: they join numbers, and show that a text is not English.
-_JOINERS = frozenset("et y e und и il la le les es el los sono è ci son hay une una di der die".split())
+_JOINERS = frozenset(
+    "et y e und и il la le les es el los sono è ci son hay une una di der die".split()
+)
 _COUNTED = {"twice": "2 times", "thrice": "3 times"}
 # One numeral alone is often a part of a word: 一共 is "in all".
 _HAN_DIGIT = "零〇一二两三四五六七八九十百千万亿億"
@@ -71,13 +78,12 @@ def plain_separators(text: str) -> str:
     """
     for pattern, gone, point in _SEPARATED:
         if any(sign in text for sign in gone or point):
-            text = pattern.sub(
-                lambda found, gone=gone, point=point: _plain(found[0], gone, point), text
-            )
+            text = pattern.sub(partial(_plain, gone=gone, point=point), text)
     return _PRICE.sub(_with_scale, text)
 
 
-def _plain(digits: str, gone: str, point: str) -> str:
+def _plain(found: re.Match[str], gone: str, point: str) -> str:
+    digits = found[0]
     for sign in gone:
         digits = digits.replace(sign, "")
     return digits.replace(point, ".") if point else digits
@@ -121,7 +127,7 @@ def _words_in_digits(text: str) -> str:
         if not _joined(text, found[at : last + 1]):
             at += 1
             continue
-        pieces += [text[end : found[at].start()], _shown(words[at:last + 1], number.value)]
+        pieces += [text[end : found[at].start()], _shown(words[at : last + 1], number.value)]
         end = found[last].end()
         at = last + 1
     text = "".join(pieces) + text[end:]
@@ -157,8 +163,7 @@ def _may_start(words: list[str], at: int) -> bool:
 def _joined(text: str, found: list[re.Match[str]]) -> bool:
     """Whether only spaces and hyphens are between the words."""
     return all(
-        text[one.end() : other.start()].strip(" -\n\u2011") == ""
-        for one, other in zip(found, found[1:], strict=False)
+        text[one.end() : other.start()].strip(" -\n\u2011") == "" for one, other in pairwise(found)
     )
 
 
@@ -238,8 +243,7 @@ def _count(words: list[str], at: int) -> _Number | None:
     """The whole number that the words from `at` on spell, as far as they do."""
     rest = words[at : at + 12]
     if rest[0] in _ARTICLES:
-        inner = _count(["one", *rest[1:]], 0) if rest[1:2] and rest[1] in SCALES else None
-        return inner
+        return _count(["one", *rest[1:]], 0) if rest[1:2] and rest[1] in SCALES else None
     best: _Number | None = None
     total, group = Fraction(0), Fraction(0)
     # Each part is of a smaller kind than the one before it: twenty, then one.
@@ -303,7 +307,9 @@ ORDINALS = {word: value for value, word in enumerate([*_UNITS, *_TEENS.split(), 
 ORDINALS |= {f"{tens[:-1]}ieth": 10 * value for value, tens in enumerate(_TENS, 2)}
 ORDINALS |= {"hundredth": 100, "thousandth": 1000, "millionth": 10**6}
 _COMPOUND = re.compile(rf"\b({'|'.join(_TENS)})[- ]({'|'.join(_UNITS)})\b", re.IGNORECASE)
-_ORDINAL = re.compile(rf"\b(?:{'|'.join(sorted(ORDINALS, key=len, reverse=True))})\b", re.IGNORECASE)
+_ORDINAL = re.compile(
+    rf"\b(?:{'|'.join(sorted(ORDINALS, key=len, reverse=True))})\b", re.IGNORECASE
+)
 
 
 def ordinals_in_digits(text: str) -> str:

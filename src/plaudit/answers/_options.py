@@ -91,17 +91,25 @@ def lists_options(text: str) -> bool:
 
 _LETTERS = re.compile(r"[A-J]{2,10}|[A-Ja-j](?:\s?[,;&/ ]\s?(?:and\s)?[A-Ja-j]){1,9}")
 _ALL_THAT_APPLY = re.compile(
-    r"\b(?:all|every|each|which (?:two|three|of)|two|three|apply|applies|correct ones|select|tick|mark"
+    r"\b(?:all|every|each|which (?:two|three|of)|two"
+    r"|three|apply|applies|correct ones|select|tick|mark"
     r"|check)\b|\bwhich are\b",
     re.IGNORECASE,
 )
 _CHOSEN = re.compile(r"(?<![\w'])(?:\(([A-Ja-j])\)|([A-J])(?![\w'])\)?)")
-_ARTICLE = re.compile(r"\bA(?=\s(?!and\b|or\b|is\b|are\b|apply|applies|only\b|as\b)[a-z])|\bI(?=\s[a-z'])")
-_REASON = re.compile(
-    r"\b(?:because|since|whereas|while|but|as (?=[A-Z]\b)|unlike|however)\b.*|\([^()]{2,}\)", re.DOTALL
+_ARTICLE = re.compile(
+    r"\bA(?=\s(?!and\b|or\b|is\b|are\b|apply|applies|only\b|as\b)[a-z])|\bI(?=\s[a-z'])"
 )
-_NONE_OF = re.compile(r"\b(?:except|all but|none of|neither|anything but|rather than|or)\b", re.IGNORECASE)
-_NOT = re.compile(r"\b(?:not|never|isn't|aren't|doesn't|don't|wrong|false|incorrect)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:because|since|whereas|while|but|as (?=[A-Z]\b)|unlike|however)\b.*|\([^()]{2,}\)",
+    re.DOTALL,
+)
+_NONE_OF = re.compile(
+    r"\b(?:except|all but|none of|neither|anything but|rather than|or)\b", re.IGNORECASE
+)
+_NOT = re.compile(
+    r"\b(?:not|never|isn't|aren't|doesn't|don't|wrong|false|incorrect)\b", re.IGNORECASE
+)
 
 
 def letters_of_gold(gold: str, question: str, has_choices: bool) -> frozenset[str] | None:
@@ -127,12 +135,21 @@ def letters_chosen(text: str) -> frozenset[str]:
     """
     plain = _plain_choice(text)
     bare = re.sub(r"[^A-Za-z]", "", re.sub(r"\band\b", "", plain))
-    if bare and len(bare) <= 10 and re.fullmatch(r"[A-J]++|[a-j]++", bare) and len({*bare}) == len(bare):
+    if (
+        bare
+        and len(bare) <= 10
+        and re.fullmatch(r"[A-J]++|[a-j]++", bare)
+        and len({*bare}) == len(bare)
+    ):
         return frozenset(bare.upper())
     said = _REASON.sub("", _ARTICLE.sub("", plain))
     if _NONE_OF.search(said):
         return frozenset()
-    clauses = [part for part in re.split(r"[.;]|,(?!\s*\(?[A-J]\b\)?\s*(?:$|,|and\b))", said) if not _NOT.search(part)]
+    clauses = [
+        part
+        for part in re.split(r"[.;]|,(?!\s*\(?[A-J]\b\)?\s*(?:$|,|and\b))", said)
+        if not _NOT.search(part)
+    ]
     return frozenset(
         (one[1] or one[2]).upper() for clause in clauses for one in _CHOSEN.finditer(clause)
     )

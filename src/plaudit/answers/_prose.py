@@ -31,7 +31,9 @@ _REMARK = re.compile(
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
     re.IGNORECASE,
 )
-_GIVEN = re.compile(r"^\W*(?:(?:we|you) (?:are|were)|given|suppose|assume|let|since|if)\b", re.IGNORECASE)
+_GIVEN = re.compile(
+    r"^\W*(?:(?:we|you) (?:are|were)|given|suppose|assume|let|since|if)\b", re.IGNORECASE
+)
 _GIVEN_UP = re.compile(
     r"\b(?:first (?:thought|guess|idea|glance)|at first|initially|originally|might (?:think|say|be"
     r" tempted)|tempted|seems? to be|looks like|guessed)\b",
@@ -49,22 +51,33 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )
 _COMMAND = re.compile(r"\\[A-Za-z]+")
-_TEMPLATE = re.compile(r"\[(?:your|insert|the|final)\b[^\]]*\]|<(?:number|answer|your \w+)>", re.IGNORECASE)
-_TOO = re.compile(r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE)
+_TEMPLATE = re.compile(
+    r"\[(?:your|insert|the|final)\b[^\]]*\]|<(?:number|answer|your \w+)>", re.IGNORECASE
+)
+_TOO = re.compile(
+    r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE
+)
 # What is said besides the value: "give or take a slip", "one more than the usual 365".
 _BESIDES = re.compile(
-    r"\bgive or take\b.*$|\bmore or less\b|\bif i (?:remember|recall|am not|'m not|understand)[^,]*,"
+    r"\bgive or take\b.*$|\bmore or less\b|\bif i (?:remember"
+    r"|recall|am not|'m not|understand)[^,]*,"
     r"|\bif i'?m not mistaken\b,?|\bwithout (?:a |any )?doubt\b|\bsooner or later\b"
     r"|,\s(?:(?:one|\d+|which is|far|much|that is|a \w+)\s)*(?:[$€£]?\d+\s)?(?:\w+\s)?"
     r"(?:more|less|fewer|older|younger|higher|lower|larger|smaller|longer|shorter) than\b.*$"
-    r"|,\s(?:up|down) from\b.*$|,\s(?:not|and not|rather than|instead of|unlike|as opposed to|compared"
+    r"|,\s(?:up|down) from\b.*$|,\s(?:not|and not"
+    r"|rather than|instead of|unlike|as opposed to|compared"
     r" (?:to|with))\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
-_OF_HOW_MANY = re.compile(r"(?<=\d)\s(?:out )?of (?:the |all |those |these |all the )?\d+(?![\d.,]*\d)")
+_OF_HOW_MANY = re.compile(
+    r"(?<=\d)\s(?:out )?of (?:the |all |those |these |all the )?\d+(?![\d.,]*\d)"
+)
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
-_CONGRUENT = re.compile(r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\s*\d+\)?\s*)?[.\s]*$", re.I)
+_CONGRUENT = re.compile(
+    r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\s*\d+\)?\s*)?[.\s]*$",
+    re.I,
+)
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistaken|untrue|not (?:right|correct|true)|scratch that|disregard|ignore"
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
@@ -73,7 +86,8 @@ _WRONG = re.compile(
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
+    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b"
+    r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
     r"|\bwould have\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
     re.IGNORECASE,
 )
@@ -98,17 +112,24 @@ _NUMBER = re.compile(
 _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
-_REMAINS = re.compile(r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I)
-_BOUNDED = re.compile(r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I)
+_REMAINS = re.compile(
+    r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I
+)
+_BOUNDED = re.compile(
+    r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I
+)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
-_PRONOUN = re.compile(r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE)
+_PRONOUN = re.compile(
+    r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE
+)
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
 _IS = re.compile(
     r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|equals?|by|to be|at|on|=)\s+"
-    r"(?:(?:called|named|known as|written|written as|the|a|an|in fact|actually|really|indeed|definitely)\s+)*",
+    r"(?:(?:called|named|known as|written|written as|the"
+    r"|a|an|in fact|actually|really|indeed|definitely)\s+)*",
     re.IGNORECASE,
 )
 _LAST_VALUE = re.compile(r"\d|\b[B-HJ-Z]\b(?!')")
@@ -147,7 +168,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
 
 
 _NONE = re.compile(
-    r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but|other))|\b(?:is|are|was|were|has|have|had|got|scored"
+    r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but"
+    r"|other))|\b(?:is|are|was|were|has|have|had|got|scored"
     r"|found|made) (?:no|none|nothing|not a single)\b(?! (?:less|more|fewer|longer|doubt|idea))"
     r"|\bno [a-z]++ (?:is|are|was|were|remains?|left|came|survived|passed|won)\b",
     re.IGNORECASE,
@@ -161,7 +183,11 @@ def states_none(text: str) -> bool:
     (True, False)
     """
     statements = _statements(text)
-    return bool(statements) and bool(_NONE.search(statements[0])) and not re.search(r"\d", statements[0])
+    return (
+        bool(statements)
+        and bool(_NONE.search(statements[0]))
+        and not re.search(r"\d", statements[0])
+    )
 
 
 def is_claimed(statement: str) -> bool:
@@ -271,7 +297,8 @@ _RULED_OUT = re.compile(
 )
 _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
 _ELIMINATED = re.compile(
-    r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"
+    r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*"
+    r"|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"
     r"(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.]))*",
     re.IGNORECASE,
 )
@@ -339,13 +366,15 @@ _TAIL = re.compile(
 )
 _LEAD = re.compile(
     r"^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
-    r"|because|unlike|once|here|there|yes|well|clearly|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
+    r"|because|unlike|once|here|there|yes|well|clearly"
+    r"|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
     re.IGNORECASE,
 )
 _NEXT = frozenset("next close similar compared related due thanks prior opposite belongs".split())
 _SMALL = frozenset(
     "the a an of in on at to and is was are were who what which where when how did does do it its"
-    " this that by for with as first called you me we they he she your our their be been can".split()
+    " this that by for with as first called you"
+    " me we they he she your our their be been can".split()
 )
 _DENYING_WORDS = frozenset(
     "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
@@ -448,8 +477,10 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
         content = {*rest} - _SMALL
         if rest[:1] in (["and"], ["or"], ["with"]):
             return False
-        return bool(content) and 2 * len(content & asked) >= len(content) and (
-            not _DENYING_WORDS & {*rest}
+        return (
+            bool(content)
+            and 2 * len(content & asked) >= len(content)
+            and (not _DENYING_WORDS & {*rest})
         )
     if not rest:
         return True
@@ -466,7 +497,11 @@ def _index(words: list[str], wanted: list[str]) -> int | None:
 
 def _after_turn_of_text(statement: str) -> str:
     turns = list(_TURN.finditer(statement))
-    return statement[turns[-1].end() :] if turns and statement[turns[-1].end() :].strip(" .") else statement
+    return (
+        statement[turns[-1].end() :]
+        if turns and statement[turns[-1].end() :].strip(" .")
+        else statement
+    )
 
 
 def _content(text: str) -> set[str]:

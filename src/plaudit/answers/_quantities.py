@@ -472,7 +472,7 @@ def _same_unit(mine: _Quantity, yours: _Quantity, rules: Rules) -> tuple[bool, s
 
 
 # Each scale of temperature: how many degrees Celsius one of its degrees is, and where 0 °C is.
-_SCALES_OF_HEAT = {
+_SCALES_OF_HEAT: dict[Dimension, tuple[Fraction, Fraction]] = {
     (("celsius", 1),): (Fraction(1), Fraction(0)),
     (("fahrenheit", 1),): (Fraction(5, 9), Fraction(32)),
     (("K", 1),): (Fraction(1), Fraction("273.15")),

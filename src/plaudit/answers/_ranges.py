@@ -30,7 +30,8 @@ _BOUNDS = (
     (
         re.compile(
             rf"{_NUMBER}(?:\s[^\W\d_]++)?\s(?:and|or)\s(?:up|older|more|over|above|higher|later|upwards?)\b"
-            rf"|\b(?:at least|no (?:less|fewer) than|not (?:less|fewer) than|a minimum of|from)\s{_NUMBER}"
+            rf"|\b(?:at least|no (?:less|fewer) than|not (?:less"
+            rf"|fewer) than|a minimum of|from)\s{_NUMBER}"
             rf"|(?:≥|>=|\\geq?)\s?{_NUMBER}",
             re.IGNORECASE,
         ),
@@ -39,7 +40,8 @@ _BOUNDS = (
     ),
     (
         re.compile(
-            rf"\b(?:more|greater|larger|higher|older) than\s{_NUMBER}|\b(?:over|above|exceed\w*)\s{_NUMBER}"
+            rf"\b(?:more|greater|larger|higher|older) than\s{_NUMBER}"
+            rf"|\b(?:over|above|exceed\w*)\s{_NUMBER}"
             rf"|>\s?{_NUMBER}",
             re.IGNORECASE,
         ),
@@ -72,12 +74,16 @@ _GOLD_RANGE = re.compile(
     re.IGNORECASE,
 )
 _GOLD_BOUND = re.compile(
-    r"\d++(?:\.\d++)?\s?\+|[<>≤≥]\s?\d++(?:\.\d++)?|(?:at least|at most|more than|less than|fewer than"
-    r"|over|under|up to)\s\d++(?:\.\d++)?(?:\s\w++)?|\d++(?:\s\w++)?\s(?:and|or)\s(?:up|older|more|over|under)",
+    r"\d++(?:\.\d++)?\s?\+|[<>≤≥]\s?\d++(?:\.\d++)?"
+    r"|(?:at least|at most|more than|less than|fewer than"
+    r"|over|under|up to)\s\d++(?:\.\d++)?(?:\s\w++)?"
+    r"|\d++(?:\s\w++)?\s(?:and|or)\s(?:up|older|more|over|under)",
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d")
-_DENIED = re.compile(r"\b(?:not|never|neither|no longer|isn't|aren't)\b(?! (?:more|less|fewer) than)", re.I)
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|no longer|isn't|aren't)\b(?! (?:more|less|fewer) than)", re.I
+)
 
 
 class Range(NamedTuple):
@@ -117,8 +123,8 @@ def ranges_in(text: str) -> Iterator[Range]:
             text = text[:start] + " " + text[end:]
     for pattern, is_low, closed in _BOUNDS:
         for found in pattern.finditer(text):
-            end = Fraction(next(filter(None, found.groups())).replace(",", ""))
-            yield Range(end, None, closed) if is_low else Range(None, end, closed)
+            value = Fraction(next(filter(None, found.groups())).replace(",", ""))
+            yield Range(value, None, closed) if is_low else Range(None, value, closed)
         text = pattern.sub(" ", text)
 
 

@@ -100,7 +100,7 @@ def initials(text: str) -> str:
 
 
 def with_acronyms(text: str, gold: str) -> str:
-    """Return a text in which the acronym of a gold, or the words of a gold that is one, is the gold.
+    """Return a text with the gold in place of its acronym, or of the words of a gold that is one.
 
     >>> with_acronyms("It is in the U.A.E.", "United Arab Emirates")
     'It is in the United Arab Emirates'
@@ -143,7 +143,9 @@ _ABBREVIATIONS = {
     "ch": "chapter", "vol": "volume", "pp": "pages", "p": "page", "mt": "mount", "st": "saint",
     "ft": "fort", "no": "number", "fig": "figure", "sec": "section", "art": "article",
 }  # fmt: skip
-_ABBREVIATION = re.compile(r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE
+)
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
 
@@ -216,7 +218,9 @@ _CODE = re.compile(
     r"|[A-Z]['2]?+(?:\s[A-Z]['2]?+){2,}+"
 )
 _STRAND = re.compile(r"^5['′’]\s?-?\s?|\s?-?\s?3['′’]$")
-_CODE_FORMATTING = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_^]|(?<=\w)[.](?=\w|$)")
+_CODE_FORMATTING = re.compile(
+    r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_^]|(?<=\w)[.](?=\w|$)"
+)
 _ALGEBRA = re.compile(
     r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
     r"|area|volume|perimeter|variables?|solve|polynomial|coefficient|equation)\b|\b[a-z]\b(?<![ai])",

@@ -36,7 +36,9 @@ _PARTS_OF_THE_DAY = (
         " p.m.",
     ),
 )
-_MILITARY = re.compile(r"(?<![\d:.])([01]\d|2[0-4])([0-5]\d)\s?(?:hours|hrs|h)(?!\w)", re.IGNORECASE)
+_MILITARY = re.compile(
+    r"(?<![\d:.])([01]\d|2[0-4])([0-5]\d)\s?(?:hours|hrs|h)(?!\w)", re.IGNORECASE
+)
 _COLON = re.compile(r"\d{1,2}:\d{2}")
 _ISO = re.compile(r"(\d{4})([-/.])(\d{1,2})\2(\d{1,2})")
 _NUMERIC = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{4})")
@@ -44,7 +46,8 @@ _DAY_AND_MONTH = re.compile(r"(\d{1,2})/(\d{1,2})")
 _WORDS = re.compile(r"[a-z]++|\d++")
 _LONGEST_DATE = 60
 _DATE_WORD = re.compile(
-    rf"\b(?:{'|'.join(sorted({*MONTHS, *DAYS}, key=len, reverse=True))}|[abc]\.?\s?[cde])\b", re.IGNORECASE
+    rf"\b(?:{'|'.join(sorted({*MONTHS, *DAYS}, key=len, reverse=True))}|[abc]\.?\s?[cde])\b",
+    re.IGNORECASE,
 )
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _ERA_DOTS = re.compile(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])")
@@ -169,7 +172,10 @@ def says_time(text: str, question: str = "") -> bool:
             question,
             re.IGNORECASE,
         )
-        or (_COLON.fullmatch(lowered) and re.match(r"\W*+(?:when|until when|at what)\b", question, re.I))
+        or (
+            _COLON.fullmatch(lowered)
+            and re.match(r"\W*+(?:when|until when|at what)\b", question, re.I)
+        )
     )
 
 
