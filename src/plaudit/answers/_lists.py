@@ -206,7 +206,10 @@ def _name_and_value(item: str) -> tuple[str, str] | None:
 
 
 def _same_named(names: list[tuple[str, str]], answer: str, same: Same) -> bool:
-    clauses = re.split(r"\n+|;|,\s++and\s++|,\s++(?=the\s|[A-Z])|(?<=[^.])\.\s++(?=[A-Z])", answer)
+    clauses = re.split(
+        r"\n+|;|,\s++and\s++|\s++and\s++(?=the\s)|,\s++(?=the\s|[A-Z])|(?<=[^.])\.\s++(?=[A-Z])",
+        answer,
+    )
     values: dict[str, str] = {}
     for clause in clauses:
         clause = re.sub(r"^\s*+(?:and\s++)?(?:the\s++)?", "", clause, flags=re.IGNORECASE)

@@ -32,7 +32,7 @@ LONG_HEAP = 14  # words that are not an answer any more if hardly one of them jo
 JOINING = 0.2  # the share of words such as "of" and "is" that prose has
 SHORT_ANSWER = 10  # words
 FIRST_WORDS = 70  # an answer in prose names its answer early
-_LONGEST = 20_000
+_LONGEST = 6000
 _ARTICLES = frozenset(["a", "an", "the"])
 _LEADING = frozenset("in on at by to from around about of c circa approximately between".split())
 _TITLES = frozenset(
@@ -53,6 +53,11 @@ _DOUBTS = frozenset("doubt doubts doubtful confuse confused confuses denies deny
 _NOT_DOUBTED = frozenset(["no", "not", "dont", "without", "nobody", "one"])
 _WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
+# "I don't think it was Paris": they deny what follows soon.
+_DENYING_PAIRS = frozenset(
+    [("dont", "think"), ("not", "think"), ("wrong", "to"), ("refuse", "to"), ("dont", "believe")]
+    + [("wouldnt", "say"), ("not", "say"), ("people", "say"), ("cant", "say")]
+)
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
@@ -88,7 +93,7 @@ _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
 
 
 def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision:
-    """Whether an answer in prose names one of the golds; 20,000 characters of it are read.
+    """Whether an answer in prose names one of the golds; 6,000 characters of it are read.
 
     question: what was asked, so that what repeats it does not count
 
@@ -120,7 +125,10 @@ def _by_value(answer: str, golds: Sequence[str]) -> Decision | None:
         date = read_date(gold)
         if date is not None and any(one.year or one.month for one in [date]):
             dates = dates_in(answer)
-            if len({*dates}) == 1 and same_date(date, dates[0]) and is_claimed(answer):
+            bounded = _BOUNDED_DATE.search(answer)
+            if len({*dates}) != 1 or bounded or not is_claimed(answer):
+                continue
+            if same_date(date, dates[0]):
                 return equal(f"the date {gold[:60]}")
         limits = range_of_gold(gold)
         if limits is not None and same_range(limits, answer):
@@ -164,6 +172,7 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
     asked = question.lower()
     answer = _POSSESSOR.sub(lambda one: one[0] if one[2] in asked else one[2], answer)
     answer = _RELATED.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
+    answer = _BOUNDED_YEAR.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
     answer = _STATE.sub(lambda code: f", {STATES[code[1]]}", answer)
     if any(_COMPASS.search(gold) for gold in golds):
         answer = _COMPASS_LETTER.sub(lambda one: _COMPASS_WORDS[one[1]], answer)
@@ -177,6 +186,9 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
 
 
 _LONGEST_VALUE = 400
+_BOUNDED_DATE = re.compile(
+    r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
+)
 _PER = re.compile(r"([^\W\d_]++)\s(?:per|an?)\s([^\W\d_]++)", re.IGNORECASE)
 _DECIDES = re.compile(
     r"\b(?:I'd|I would|I'll|I will|I)\s(?:go with|pick|choose|say|opt for|bet on|lean towards)\s"
@@ -189,12 +201,15 @@ _RELATIONS = (
     "|nephew|niece|twin|opponent|competitor|biographer|manager|agent|boss|relative"
 )
 _POSSESSOR = re.compile(
-    rf"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+)*+)['’]s?\s((?:\w+\s)?(?:{_RELATIONS}))\b"
+    r"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+){0,3}+)['’]s?\s"
+    rf"((?:\w+\s)?(?:{_RELATIONS}))\b"
 )
 _RELATED = re.compile(
-    rf"\b((?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
-    r"|not far from|close to|(?<!none )(?<!no )other than)\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
+    rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
+    r"|not far from|close to|(?<!none )(?<!no )other than|inspired by|influenced by|named after"
+    r"|modelled on|(?:\w{2,12}er|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
 )
+_BOUNDED_YEAR = re.compile(r"\b(before|after|until|since|prior to)\s(?:the year\s)?\d{3,4}\b", re.I)
 _COMPASS = re.compile(r"\b(?:North|South|East|West)\b")
 _COMPASS_LETTER = re.compile(r"\b([NSEW])\.\s?(?=[A-Z][a-z])")
 _COMPASS_WORDS = {"N": "North ", "S": "South ", "E": "East ", "W": "West "}
@@ -281,6 +296,7 @@ _QUALIFIERS = frozenset(
     "south north west east southern northern western"
     " eastern new equatorial papua lower upper".split()
 )
+_PAIR = re.compile(r"\b([A-Z][\w'’-]*+)\s(?=([A-Z][\w'’-]*+|pig\b))")
 _CAPITALIZED = re.compile(r"\b[A-Z][\w'’-]*+")
 
 
@@ -289,6 +305,16 @@ class _Others:
 
     def __init__(self, answer: str, question: str) -> None:
         self.asked = {*comparable_words(question)}
+        self.asks_place = bool(_ASKS_PLACE.match(question))
+        self.pairs = (
+            {
+                (first[-1], second[0])
+                for one, other in _PAIR.findall(answer)
+                if (first := comparable_words(one)) and (second := comparable_words(other))
+            }
+            if self.asks_place
+            else set()
+        )
         capitals = _CAPITALIZED.findall(answer)
         self.capitals = {word for one in capitals for word in comparable_words(one)}
         self.hyphenated = {
@@ -309,11 +335,27 @@ class _Others:
             return True
         if end == at + 1 and words[at] in self.hyphenated and words[end : end + 1] != []:
             return words[end] not in known  # Guinea-Bissau is not Guinea
+        if self.asks_place and self._is_longer_name(words, at, end, known):
+            return True
         if form.kind == "surname":
             return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START
         return False
 
+    def _is_longer_name(self, words: list[str], at: int, end: int, known: set[str]) -> bool:
+        """Whether a place is a part of a longer name: Paris Hilton, George Washington."""
+        after = words[end] if end < len(words) else ""
+        before = words[at - 1] if at else ""
+        mine = known | self.asked | _PLACE_WORDS | _SENTENCE_START
+        follows = (words[end - 1], after) in self.pairs and after not in mine
+        return follows or ((before, words[at]) in self.pairs and before not in mine | _SMALL)
 
+
+_ASKS_PLACE = re.compile(
+    r"\W*(?:where|(?:in |to |from )?(?:which|what) (?:country|city|state|town|continent|island)"
+    r"|what is the capital)\b",
+    re.IGNORECASE,
+)
+_PLACE_WORDS = frozenset("city state island republic kingdom province county town downtown".split())
 _SENTENCE_START = frozenset("the it was by is that and i then so but".split())
 
 
@@ -684,6 +726,8 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         or before in _RULED_OUT
         or before[-1:] == ["except"]
     ):
+        return True
+    if any(pair in _DENYING_PAIRS for pair in pairwise(near)):
         return True
     if words[max(0, at - 3) : at] == ["used", "to", "be"]:
         return True

@@ -40,7 +40,7 @@ _GIVEN_UP = re.compile(
     re.IGNORECASE,
 )
 _TURN = re.compile(
-    r"(?<!anything )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
+    r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
     r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
     re.IGNORECASE,
 )
@@ -53,6 +53,13 @@ _EXPLAINS = re.compile(
 _COMMAND = re.compile(r"\\[A-Za-z]+")
 _TEMPLATE = re.compile(
     r"\[(?:your|insert|the|final)\b[^\]]*\]|<(?:number|answer|your \w+)>", re.IGNORECASE
+)
+# What others say, and what is still to be computed, is not claimed.
+_HEARSAY = re.compile(
+    r"\b(?:people|some|many|others|most|they) (?:often |usually |might |would )?"
+    r"(?:say|think|believe|claim|guess)\b|\bmyth\b|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
+    r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
+    re.IGNORECASE,
 )
 _TOO = re.compile(
     r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE
@@ -93,7 +100,7 @@ _UNDECIDED = re.compile(
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
 _DENIAL = re.compile(
-    r"\b(?:not|never|nicht|kein\w*|pas|jamais|non|não|nao|nunca|niet|geen|nie|ikke|inte|не|нет)\b"
+    r"\b(?:not|never|değil|nicht|kein\w*|pas|jamais|non|não|nao|nunca|niet|geen|nie|ikke|inte|не|нет)\b"
     r"|n['’]t\b|\bno (?:es|son)\b|不是|不为|并非|ではない|ではありません|じゃない|より|아니"
     r"|ليس|لا |नहीं",
     re.IGNORECASE,
@@ -158,12 +165,9 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             continue
         if _is_other_label(turned, question):
             continue
-        unclear = (
-            (_UNDECIDED, _DENIAL, _TOO)
-            if turned.isascii()
-            else (_UNDECIDED, _DENIAL, _TOO, pattern("deny"))
-        )
-        return None if any(one.search(turned) for one in unclear) else _value(turned, with_unit)
+        if _TOO.search(turned) or _HEARSAY.search(statement) or not is_claimed(turned):
+            return None
+        return _value(turned, with_unit)
     return None
 
 
@@ -192,7 +196,8 @@ def states_none(text: str) -> bool:
 
 def is_claimed(statement: str) -> bool:
     """Whether a statement says what it names: it denies nothing, and offers no choice."""
-    return not any(one.search(statement) for one in (_UNDECIDED, _DENIAL, pattern("deny")))
+    unclear = (_UNDECIDED, _DENIAL, pattern("deny"), pattern("bounds"))
+    return not any(one.search(statement) for one in unclear)
 
 
 def _is_other_label(statement: str, question: str) -> bool:
@@ -443,7 +448,7 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     asked = _content(question)
     turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
     turned = plain_name(with_acronyms(turned, gold))
-    if _OFFERED.search(turned) or pattern("deny").search(turned):
+    if _OFFERED.search(turned) or _HEARSAY.search(turned) or pattern("deny").search(turned):
         return False
     core = _TAIL.sub("", _LEAD.sub("", turned))
     return _states_words(words_of(core), wanted, asked - {*wanted})

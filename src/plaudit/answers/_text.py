@@ -85,7 +85,8 @@ def without_filling(text: str) -> str:
 
 # -- Acronyms
 
-_CAPITALS = re.compile(r"\b[A-Z][\w'’-]*+(?:\s(?:of|the|and|for|de|[A-Z][\w'’-]*+))+")
+_CAPITALS = re.compile(r"\b[A-Z][\w'’-]*+(?:\s(?:of|the|and|for|de|[A-Z][\w'’-]*+)){1,11}+")
+_LONGEST_NAME = 12  # words
 _SHORT_WORDS = frozenset("of the and for de".split())
 
 
@@ -123,7 +124,7 @@ def _dotted(letters: str) -> re.Pattern[str]:
 
 
 def _shortened(run: str, acronym: str) -> str:
-    words = run.split()
+    words = run.split()[-_LONGEST_NAME:]
     for start in range(len(words)):
         if initials(" ".join(words[start:])) == acronym:
             return " ".join([*words[:start], acronym])

@@ -81,7 +81,7 @@ NO_NOUNS = frozenset(
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
     " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
-    " perhaps probably ish so".split()
+    " perhaps probably ish so değil nicht niet ikke inte".split()
 )
 
 _UP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))
