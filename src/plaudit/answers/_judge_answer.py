@@ -213,7 +213,7 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
             if one := _judged_as(stated, gold, rules):
                 return one
         is_text = tree is None or is_code(plain, rules.question) or _NAME.search(plain)
-        if is_text and states_text(said, plain, rules.question):
+        if is_text and rules.kind is None and states_text(said, plain, rules.question):
             return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
     return None
 

@@ -14,7 +14,7 @@ Same = Callable[[str, str], bool]
 MOST_ITEMS = 20  # a pair of items costs some 50 µs
 _BULLET = re.compile(r"^\s*+(?:[-*•–▪]|\d{1,2}[.)]|\([a-z\d]\)|[a-z][.)])\s++(\S.*)$")
 _LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([a-z]|\d|i{1,3}|iv)\)|(\d|[a-z])\))\s*+", re.IGNORECASE)
-_NUMBERED_LINE = re.compile(r"^\s*+(\d{1,2})[.)]\s++", re.MULTILINE)
+_NUMBERED_LINE = re.compile(r"^[ \t]*+(\d{1,2})[.)]\s++", re.MULTILINE)
 _SEPARATOR = re.compile(r"\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+")
 _GOLD_SEPARATOR = re.compile(r"\s*+[,;]\s++(?:and\s++)?|\s++and\s++|,(?=\D)")
 _NAMED = re.compile(
@@ -22,8 +22,8 @@ _NAMED = re.compile(
 )
 _LEADING_WORDS = re.compile(r"^([^\W\d_]{2,}+)\s++(?=[\d(\\-]|[a-z]\s?=)")
 _NUMBER_AND_NOUN = re.compile(r"^\$?-?\d[\d.,]*+\s++([^\W\d_]{2,}+)$")
-_MARKS = re.compile(r"[*_`]{1,3}|^\s*+>\s?|\\\(|\\\)|\$(?!\d)", re.MULTILINE)
-_STARS = re.compile(r"^\s*+\*\s", re.MULTILINE)
+_MARKS = re.compile(r"[*_`]{1,3}|^[ \t]*+>\s?|\\\(|\\\)|\$(?!\d)", re.MULTILINE)
+_STARS = re.compile(r"^[ \t]*+\*\s", re.MULTILINE)
 _BRACKETED = re.compile(r"\s*+[\[{(](.*)[\])}]\s*+", re.DOTALL)
 _ORDER = re.compile(
     r"\b(?:rank|sort|order(?!ed pair)|arrange|sequence|permutation|ascending|descending"

@@ -55,8 +55,11 @@ _WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled",
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
 # "I don't think it was Paris": they deny what follows soon.
 _DENYING_PAIRS = frozenset(
-    [("dont", "think"), ("not", "think"), ("wrong", "to"), ("refuse", "to"), ("dont", "believe")]
-    + [("wouldnt", "say"), ("not", "say"), ("people", "say"), ("cant", "say")]
+    tuple(pair.split())
+    for pair in (
+        *("dont think", "not think", "wrong to", "refuse to", "dont believe", "wouldnt say"),
+        *("not say", "people say", "cant say"),
+    )
 )
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
@@ -110,7 +113,7 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
         found = _by_words(_spelled(answer, golds, question), golds, question)
     if found.equal:
         return found
-    for part in _closing_parts(answer):
+    for part in _closing_parts(answer, found.status is Status.SEVERAL):
         again = _by_words(_spelled(part, golds, question), golds, question)
         if again.equal:
             return again
@@ -146,24 +149,20 @@ def _names_rate(answer: str, gold: str) -> bool:
     return any([find_unit(one[1]), find_unit(one[2])] == parts for one in _PER.finditer(answer))
 
 
-def _closing_parts(answer: str) -> Iterator[str]:
+def _closing_parts(answer: str, is_list: bool) -> Iterator[str]:
     """The parts of an answer that may be all of it: a decision, and what comes after a colon."""
     decided = deque(_DECIDES.finditer(answer), maxlen=1)
     if decided:
         yield answer[decided[0].end() :]
     head, colon, tail = answer.rpartition(": ")
-    if (
-        colon
-        and tail.strip()
-        and len(tail) < _LONGEST_VALUE
-        and not pattern("deny").search(head[-20:])
-    ):
+    is_denied = pattern("deny").search(head[-20:])
+    if colon and tail.strip() and len(tail) < _LONGEST_VALUE and not is_denied and not is_list:
         yield tail
-    without = _ASIDE.sub("", answer)
+    without = _ASIDE.sub(lambda aside: " " if _is_prose(aside[1]) else aside[0], answer)
     if without != answer and without.strip():
         yield without
     rows = table_rows(answer)
-    if rows and len(rows) == 1:
+    if len(rows) == 1:
         yield rows[0][-1]
 
 
@@ -205,9 +204,11 @@ _POSSESSOR = re.compile(
     rf"((?:\w+\s)?(?:{_RELATIONS}))\b"
 )
 _RELATED = re.compile(
-    rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to|similar to|compared (?:to|with)|someone like|before"
+    rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
+    rf"|similar to|compared (?:to|with)|someone like|before"
     r"|not far from|close to|(?<!none )(?<!no )other than|inspired by|influenced by|named after"
-    r"|modelled on|(?:\w{2,12}er|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
+    r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
+    r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
 )
 _BOUNDED_YEAR = re.compile(r"\b(before|after|until|since|prior to)\s(?:the year\s)?\d{3,4}\b", re.I)
 _COMPASS = re.compile(r"\b(?:North|South|East|West)\b")

@@ -40,7 +40,8 @@ _GIVEN_UP = re.compile(
     re.IGNORECASE,
 )
 _TURN = re.compile(
-    r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
+    r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually"
+    r"|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
     r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
     re.IGNORECASE,
 )
@@ -56,8 +57,10 @@ _TEMPLATE = re.compile(
 )
 # What others say, and what is still to be computed, is not claimed.
 _HEARSAY = re.compile(
+    r"\b(?:wrong|incorrect|false) (?:answer|result|value|number)\b|"
     r"\b(?:people|some|many|others|most|they) (?:often |usually |might |would )?"
-    r"(?:say|think|believe|claim|guess)\b|\bmyth\b|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
+    r"(?:say|think|believe|claim|guess)\b|\bmyth\b"
+    r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
     re.IGNORECASE,
 )
@@ -400,7 +403,7 @@ _VERB = re.compile(
     r"^(?:is|are|was|were|has|have|had|\w+s|\w+ed|did|do|does|won|wrote|made|came|took|gave|led)$"
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]{8,300})[\"”]")
-_REPEATED = re.compile(r"^\s*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE)
+_REPEATED = re.compile(r"^[ \t]*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE)
 
 
 def without_question(text: str, question: str) -> str:
@@ -488,8 +491,25 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
             and (not _DENYING_WORDS & {*rest})
         )
     if not rest:
-        return True
+        return _leads_to_value(words[:at], asked)
     return at > 1 and rest[0] in _FOLLOWING and before != "and"
+
+
+def _leads_to_value(lead: list[str], asked: set[str]) -> bool:
+    """Whether words before a value state it: "dark blue" is not blue, "we call it blue" is."""
+    if any(word in _VERBS or (len(word) > 3 and word.endswith(("s", "ed"))) for word in lead):
+        return True
+    return all(word in asked or word in _SMALL for word in lead)
+
+
+_VERBS = frozenset(
+    "is are was were be been has have had do does did will can make makes made give gives gave get"
+    " got call means use pay play live eat breathe"
+    " produce form take come came speak follow wrote won"
+    " led sell grow need want choose pick say think"
+    " believe find found know see in on at with by for"
+    " becomes answer therefore its thats it he she they we i you".split()
+)
 
 
 def _index(words: list[str], wanted: list[str]) -> int | None:

@@ -227,6 +227,7 @@ _ALGEBRA = re.compile(
     r"|area|volume|perimeter|variables?|solve|polynomial|coefficient|equation)\b|\b[a-z]\b(?<![ai])",
     re.IGNORECASE,
 )
+_IN_BASE = re.compile(r"^[0-9A-Fa-f]++_\{?\(?(?:1[1-9]|[23]\d)\)?\}?$")  # FF_{16}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
@@ -242,7 +243,7 @@ def is_code(gold: str, question: str = "") -> bool:
         return False
     letters = [c for c in plain if c.isalpha()]
     capitals = sum(map(str.isupper, letters))
-    if _ALGEBRA.search(question):
+    if _ALGEBRA.search(question) or _IN_BASE.search(gold):
         return False
     if capitals:
         is_label = bool(question) and plain[-1].isupper()  # seat 14C

@@ -46,7 +46,8 @@ _DAY_AND_MONTH = re.compile(r"(\d{1,2})/(\d{1,2})")
 _WORDS = re.compile(r"[a-z]++|\d++")
 _LONGEST_DATE = 60
 _DATE_WORD = re.compile(
-    rf"\b(?:{'|'.join(sorted({*MONTHS, *DAYS}, key=len, reverse=True))}|[abc]\.?\s?[cde])\b",
+    rf"\b(?:{'|'.join(sorted({*MONTHS, *DAYS}, key=len, reverse=True))}"
+    rf"|b\.?\s?c\.?\s?e?|a\.?\s?d|c\.?\s?e)\b",
     re.IGNORECASE,
 )
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
