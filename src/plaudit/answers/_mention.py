@@ -297,7 +297,7 @@ _QUALIFIERS = frozenset(
     "south north west east southern northern western"
     " eastern new equatorial papua lower upper".split()
 )
-_PAIR = re.compile(r"\b([A-Z][\w'’-]*+)\s(?=([A-Z][\w'’-]*+|pig\b))")
+_PAIR = re.compile(r"\b([A-Z][\w-]*+)\s(?=([A-Z][\w'’-]*+|pig\b))")
 _CAPITALIZED = re.compile(r"\b[A-Z][\w'’-]*+")
 
 
@@ -336,7 +336,7 @@ class _Others:
             return True
         if end == at + 1 and words[at] in self.hyphenated and words[end : end + 1] != []:
             return words[end] not in known  # Guinea-Bissau is not Guinea
-        if self.asks_place and self._is_longer_name(words, at, end, known):
+        if self.asks_place and end - at < 3 and self._is_longer_name(words, at, end, known):
             return True
         if form.kind == "surname":
             return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START

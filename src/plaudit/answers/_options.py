@@ -13,7 +13,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _LETTER = re.compile(
-    r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;!-]|\(|only$|because\b|since\b)"
+    r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;!-]|\?$|\(|only$|because\b|since\b)"
 )
 _LETTER_ALONE = re.compile(r"^[(\[]?\s*+([A-Z])\s*+[)\]]\s*+(\S.*)?$", re.DOTALL)
 # Two letters, with "and" or "or" between them, or at least one of , & / ; and space. Possessive, so

@@ -453,8 +453,10 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     turned = plain_name(with_acronyms(turned, gold))
     if _OFFERED.search(turned) or _HEARSAY.search(turned) or pattern("deny").search(turned):
         return False
-    core = _TAIL.sub("", _LEAD.sub("", turned))
-    return _states_words(words_of(core), wanted, asked - {*wanted})
+    whole = _LEAD.sub("", turned)
+    words = words_of(_TAIL.sub("", whole))
+    asked -= {*wanted}
+    return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
 
 
 def _answering(statements: list[str], question: str) -> str:
@@ -482,17 +484,20 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
         return False  # "to make milk"
     rest = words[end:]
     if at == 0:
-        content = {*rest} - _SMALL
-        if rest[:1] in (["and"], ["or"], ["with"]):
-            return False
-        return (
-            bool(content)
-            and 2 * len(content & asked) >= len(content)
-            and (not _DENYING_WORDS & {*rest})
-        )
+        return False
     if not rest:
         return _leads_to_value(words[:at], asked)
     return at > 1 and rest[0] in _FOLLOWING and before != "and"
+
+
+def _has_subject(words: list[str], wanted: list[str], asked: set[str]) -> bool:
+    """Whether a statement begins with the gold, and goes on with what was asked."""
+    rest = words[len(wanted) :]
+    if words[: len(wanted)] != wanted or rest[:1] in (["and"], ["or"], ["with"]):
+        return False
+    content = {word for word in rest if not word.isdigit()} - _SMALL
+    repeats = bool(content) and 2 * len(content & asked) >= len(content)
+    return repeats and not _DENYING_WORDS & {*rest}
 
 
 def _leads_to_value(lead: list[str], asked: set[str]) -> bool:

@@ -43,6 +43,7 @@ THINKING = {
     r"\Aanalysis(?=[A-Z])": r"(?<=[.!?\d)])assistantfinal",
     r"\AHere is my thought process:": r"Here is my response:",  # Granite
     r"\AThinking\.\.\.": r"\.\.\.done thinking\.",  # Ollama
+    r"\A[#* ]*+Thinking[*: ]*+\n": r"\n[#* ]*+Response[*: ]*+\n",
 }
 # Of a longer text only the end is read, so that no row takes longer than a fraction of a second.
 LONGEST_TEXT = 100_000
