@@ -73,7 +73,7 @@ PAIRS_WITH_COLUMNS: list[tuple[str, str, bool, str | None, tuple[str, ...], str]
     ("E. coli", "E coli", True, "text", (), ""),
     ("5", "five", True, "text", (), ""),
     ("three", "3", True, "text", (), ""),
-    ("World War II", "World War 2", False, "text", (), ""),
+    ("World War II", "World War 2", True, "text", (), ""),
     ("Mr. Smith", "Mr Smith", True, "text", (), ""),
     ("a", "A", True, "text", (), ""),
     ("True", "true", True, "text", (), ""),

@@ -12,11 +12,11 @@ computer algebra system may be able to, the verdict is also `symbolic`.
 
 from plaudit.answers._final_answer import Final, answer_text, final_answer
 from plaudit.answers._final_answer import is_retracted as is_retracted
-from plaudit.answers._grammar import count_in_words as count_in_words
 from plaudit.answers._judge_answer import Reading, judge_answer, read
 from plaudit.answers._mention import mentioned, same_normal_text, shared_tokens
+from plaudit.answers._number_words import count_in_words as count_in_words
+from plaudit.answers._options import options_in as options_in
 from plaudit.answers._rules import KINDS, Decision, Rules, check_kind
-from plaudit.answers._text import options_in as options_in
 
 __all__ = [
     "KINDS",

@@ -11,7 +11,7 @@ from plaudit.answers._equations import either_equation, is_identity, same_congru
 from plaudit.answers._expressions import same_expression, same_members
 from plaudit.answers._intervals import same_set
 from plaudit.answers._numbers import unsolved
-from plaudit.answers._quantities import same_quantity, with_unit_letter
+from plaudit.answers._quantities import as_temperatures, same_quantity, with_unit_letter
 from plaudit.answers._rules import (
     SAME,
     Decision,
@@ -114,6 +114,8 @@ class _Comparer:
             gold = with_unit_letter(gold)
         if letters(answer) and not letters(gold):
             answer = with_unit_letter(answer)
+        elif letters(answer):
+            gold, answer = as_temperatures(gold, answer)
         if letters(gold) or letters(answer):
             return self._expression(gold, answer)
         return self._number(gold, answer)

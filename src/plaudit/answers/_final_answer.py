@@ -15,6 +15,7 @@ from plaudit.inputs.extract import after_thinking
 
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100
+LONGEST_END = 10_000  # characters in which an announcement is looked for
 _BRACES = re.compile(
     r"(?P<box>\\(?:boxed|fbox)\s*+\{)|(?P<bare>\\boxed\s++(?P<content>[\w.]++))|\\.|[{}]", re.DOTALL
 )
@@ -30,14 +31,17 @@ _AND_OR = re.compile(r"\b(and|or)\b")
 _AFTER_BOX = re.compile(r"\s*+(\\?%|\^\s*+\{?\s*+\\circ\s*+\}?|°|_\{?\d++\}?)")
 _ANNOUNCED = re.compile(
     r"####|(?:^|(?<=[.!?)*\n])\s|(?<=\n))[*_]*+A\s*+:|"
-    r"\b(?:final\s++)?(?:answer|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
-    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|\bans\s*+[:.=]|"
+    r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
+    r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer"
+    r"|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
+    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
 )
 _FILLING = re.compile(
     r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
 )
+_DEFINED = re.compile(r"^([A-Za-z]),?\s(?:where|with)\s\1\s?(?:=|is)\s")
 _BECAUSE = re.compile(
     r"[,;]?\s(?:because|since|which|so that|as we|as the|by the|meaning)\b|,\s(?:and\s)?not\s"
     r"|;\s(?=(?:note|hence|so|this|that|it|we|but|and)\b)",
@@ -64,6 +68,8 @@ _TAG_END = re.compile(rf"(?:<\|?/|<\|end_of_|\[/|&lt;/){_TAG_NAMES}(?:\|?>|\]|&g
 _ANSWER_KEYS = ("final_answer", "finalanswer", "answer", "final", "result", "output", "choice")
 
 
+# A mapping in YAML that is indented under a key.
+_MAPPING = re.compile(r"(?<=\s)[a-z_]++:\s.*(?:\n\s++[a-z_]++:\s.*)++")
 _DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
 
 
@@ -212,9 +218,10 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 
 def _announced(text: str) -> tuple[str, str, int] | None:
     # A short queue keeps the last that went through it.
-    last = deque(_ANNOUNCED.finditer(text), maxlen=2)
+    start = max(0, len(text) - LONGEST_END)
+    last = deque(_ANNOUNCED.finditer(text, start), maxlen=2)
     is_english = bool(last)
-    last = last or deque(pattern("announce").finditer(text), maxlen=1)
+    last = last or deque(pattern("announce").finditer(text, start), maxlen=1)
     if len(last) == 2 and not text[last[1].end() :].strip(" *:\n"):
         last.pop()  # a text that is cut off after "the answer is"
     if not last:
@@ -222,15 +229,26 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     start = last[-1].end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
         start += 1
+    mapping = _MAPPING.match(text, start) if "\n" in text[last[-1].end() : start] else None
+    if mapping:
+        return _under_key(mapping[0]), "announced", mapping.end()
     end = sentence_end(text, start)
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
     answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
+    answer = _DEFINED.sub("", answer)
     if not is_english:
         answer = _in_english(answer)
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
+
+
+def _under_key(mapping: str) -> str:
+    """Return what lines such as "final: 71" say under a key for answers; "" if there is none."""
+    pairs = [line.strip().partition(":") for line in mapping.splitlines() if line.strip()]
+    values = {key.strip().lower(): value.strip() for key, _, value in pairs}
+    return next((values[key] for key in (*_ANSWER_KEYS, "value") if key in values), "")
 
 
 def _in_english(answer: str) -> str:
@@ -242,8 +260,15 @@ def _in_english(answer: str) -> str:
     return str(number_words().get(answer.lower(), answer))
 
 
+_REMARK = re.compile(
+    r"[\s*_(>#-]*+(?:check|verification|verify|note|remark|proof)\b[*_]*+\s*+[:.]", re.I
+)
+
+
 def _last_line(text: str) -> Final:
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
+    while len(lines) > 1 and _REMARK.match(lines[-1]):
+        lines.pop()
     if not lines:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:

@@ -9,8 +9,9 @@ import re
 from fractions import Fraction
 
 from plaudit.answers._commands import COMMANDS, read_environment
+from plaudit.answers._number_words import count_in_words
 from plaudit.answers._parser import TreeParser
-from plaudit.answers._quantities import read_unit, temperature_scale, unit_in_letters
+from plaudit.answers._quantities import CURRENCIES, read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._tokens import (
     DENYING,
     NUMBER_WORDS,
@@ -293,7 +294,9 @@ def _summed(pieces: list[Node]) -> Node:
     sizes = [piece.val.size for piece in pieces]
     if sorted(sizes, reverse=True) != sizes:
         raise CannotReadError("units in no order")
-    last = pieces[-1].val
+    # Dollars and cents are dollars; 2 h 30 min are minutes.
+    is_money = any(base in CURRENCIES for base, _ in pieces[0].val.dimension)
+    last = pieces[0].val if is_money else pieces[-1].val
     values = [exact(piece.args[0]) for piece in pieces]
     if any(value is None for value in values):
         raise CannotReadError("a sum of units with letters")
@@ -591,23 +594,3 @@ def _number_in_words(words: str) -> Fraction | None:
         return None if count is None else Fraction(count, PARTS[last.removesuffix("s")])
     count = count_in_words(words.split())
     return None if count is None else Fraction(count)
-
-
-def count_in_words(words: list[str]) -> int | None:
-    """Return the whole number that words spell, such as "twenty" and "three"; else None."""
-    total, group = 0, 0
-    smallest = 10**9  # each part is of a smaller kind than the one before it: twenty, then one
-    for index, word in enumerate(words):
-        value = NUMBER_WORDS.get(word)
-        if word == "and" and 0 < index < len(words) - 1:
-            continue
-        if word == "hundred" and 0 < group < 10:
-            group, smallest = group * 100, 100
-        elif word in ("thousand", "million") and group and not total % SCALES[word]:
-            total, group, smallest = total + group * SCALES[word], 0, 10**9
-        elif value is None or value >= smallest:
-            return None
-        else:
-            group += value
-            smallest = 10 if value >= 20 else 0
-    return total + group if words else None

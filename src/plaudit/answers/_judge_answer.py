@@ -3,43 +3,84 @@ r"""The verdict on a completion: find its final answer, read both sides, compare
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from plaudit.answers._comparison import compare
 from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._forms import (
+    asks_for_base,
+    has_asked_form,
+    same_digits,
+    same_factorization,
+)
 from plaudit.answers._grammar import read_tree
-from plaudit.answers._prose import stated_choice, stated_number, stated_texts
+from plaudit.answers._lists import (
+    asks_for_order,
+    gold_items,
+    is_out_of_order,
+    same_list,
+    same_parts,
+    same_sequence,
+)
+from plaudit.answers._number_words import in_digits
+from plaudit.answers._options import (
+    letters_chosen,
+    letters_of_gold,
+    lists_options,
+    options_in,
+    read_choice,
+    several_choices,
+)
+from plaudit.answers._prose import (
+    is_claimed,
+    stated_choice,
+    stated_number,
+    stated_option,
+    stated_values,
+    states_none,
+    states_text,
+    without_question,
+)
+from plaudit.answers._quantities import plain_quantity
+from plaudit.answers._ranges import Range, range_of_gold, same_range
 from plaudit.answers._rules import SAME, Decision, Rules, check_kind, different, equal, kind_of
 from plaudit.answers._text import (
-    Clock,
     is_code,
+    is_direction,
     is_placeholder,
-    read_choice,
-    read_clock,
-    read_date,
-    restates,
-    same_clock,
     same_code,
-    same_date,
-    same_list,
+    same_names,
+    same_reaction,
     same_words,
-    says_time,
-    several_choices,
+    with_acronyms,
     without_filling,
     words_of,
+)
+from plaudit.answers._times import (
+    Clock,
+    clocks_in,
+    dates_in,
+    read_clock,
+    read_date,
+    same_clock,
+    same_date,
+    says_time,
 )
 from plaudit.answers._tokens import without_formatting
 from plaudit.answers._tree import CannotReadError, Conditions, Node, TooLargeError
 from plaudit.answers._truth import truth_of_answer, truth_of_gold
 from plaudit.answers._values import MOST_STEPS, exact, limited_steps
 from plaudit.inputs.errors import describe_and_log
+from plaudit.inputs.extract import after_thinking
 from plaudit.judge import Status, Verdict
 
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
+_MOST_WORDS = 5  # of a formula that stands alone on a line
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
 _WORDS = re.compile(r"[A-Za-z]{4,}")
+_PROSE = re.compile(r"[^\W\d_]{2,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
 # math-verify may skip these and compare the rest: an answer that has more of them than its gold is
@@ -51,7 +92,19 @@ _SKIPPED = re.compile(
 )
 _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
+_NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
+_LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S|.{2,200}\(([A-J])\)\.?$")
+_LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
+_LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
+_ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
+_CONGRUENT = re.compile(
+    r"(?:\bis congruent to|≡|\\equiv)\s*+(-?\d++)\s*+\(?\s*+(?:modulo|mod)\s*+(\d++)\)?",
+    re.IGNORECASE,
+)
+_PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
+_SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
+_DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
 _NUMBERS = ("num", "dec", "pct", "div", "unit")
 # Of several golds, the one whose verdict comes first counts.
@@ -101,35 +154,95 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     best = min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
     if best.status not in _UNSURE or rules.kind not in (None, "text", "choice"):
         return best
-    if best.kind == "choice":
-        return _by_stated_choice(completion, golds, rules) or best
-    return (final.where == "line" and _by_statement(completion, golds, rules)) or best
+    try:
+        if best.kind == "choice":
+            return _by_stated_choice(completion, golds, rules) or best
+        said = after_thinking(completion) if final.where == "line" else final.text
+        if final.where != "line" and not _is_prose(said):
+            return best
+        return _by_statement(said, golds, rules) or best
+    except TooLargeError:
+        return best
+    except Exception as error:  # it costs one row, never the run
+        return replace(best, status=Status.ERROR, problem=describe_and_log(error))
+
+
+def _is_prose(text: str) -> bool:
+    """Whether a text has words, and is no formula."""
+    words = _PROSE.findall(_COMMANDS.sub(" ", text))
+    return len(words) > 1 or any(not word.isascii() for word in words)
 
 
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
-    letter = stated_choice(completion)
+    options = rules.choices or options_in(rules.question)
+    completion = without_question(completion, rules.question)
+    for gold in golds:
+        letters = letters_of_gold(gold, rules.question, bool(options))
+        if letters and letters_chosen(after_thinking(completion)[-_SHORT:]) == letters:
+            return Verdict(Status.EQUAL, completion[-_SHORT:], gold, "the letters", kind="choice")
+        if letters:
+            return None
+    letter = stated_choice(completion) or stated_option(completion, options)
     verdicts = [judge_final(Final(letter, "announced"), gold, rules) for gold in golds if letter]
     return next((one for one in verdicts if one.status is Status.EQUAL), None)
 
 
-def _by_statement(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
-    """The verdict on what the closing statement of prose says; None if it is no gold."""
-    texts = stated_texts(completion, rules.question)
+def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
+    """The verdict on what prose, a list or parts say; None if it is no gold."""
+    said = without_question(said[-LONGEST_ANSWER * 5 :], rules.question)
     for gold in golds:
-        tree = _tree(_gold_text(gold), False)
-        is_number = tree is not None and tree.node.op in _NUMBERS
-        for stated in _numbers(completion, tree, rules) if is_number else texts:
-            verdict = judge_final(Final(stated, "announced"), gold, rules)
-            if verdict.status is Status.EQUAL:
-                return verdict
+        plain = _gold_text(gold)
+        if range_of_gold(plain) is not None or truth_of_gold(plain, rules.question) is not None:
+            continue
+        tree = _tree(plain, False)
+        if asks_for_order(rules.question) and same_sequence(plain, said):
+            return Verdict(Status.EQUAL, said[:_SHORT], gold, "the order", kind="list")
+        if tree is not None and tree.node.op in _NUMBERS and not _NAME.search(plain):
+            has_unit = tree.node.op == "unit"
+            number = stated_number(said, rules.question, with_unit=has_unit)
+            number = "0" if number is None and states_none(said) else number
+            if number and (one := _judged_as(number, gold, rules)):
+                return one
+            continue
+        parts = _in_parts(said, plain, rules)
+        if parts is not None:
+            if parts:
+                return Verdict(Status.EQUAL, said[:_SHORT], gold, "each part", kind="list")
+            continue
+        for stated in stated_values(said, rules.question):
+            if one := _judged_as(stated, gold, rules):
+                return one
+        is_text = tree is None or is_code(plain, rules.question) or _NAME.search(plain)
+        if is_text and rules.kind is None and states_text(said, plain, rules.question):
+            return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
     return None
 
 
-def _numbers(completion: str, gold: Tree | None, rules: Rules) -> list[str]:
-    """Return the number that prose states, with its unit if the gold has one."""
-    has_unit = gold is not None and gold.node.op == "unit"
-    number = stated_number(completion, rules.question, with_unit=has_unit)
-    return [number] if number else []
+def _judged_as(answer: str, gold: str, rules: Rules) -> Verdict | None:
+    verdict = judge_final(Final(answer, "announced"), gold, rules)
+    return verdict if verdict.status is Status.EQUAL else None
+
+
+def _in_parts(said: str, gold: str, rules: Rules) -> bool | None:
+    """Whether a list, an order or labelled parts are those of the gold; None if it has none."""
+    plain = Rules(rounding=rules.rounding, tolerance=rules.tolerance)
+    items = gold_items(gold)
+    if len(items) < 2:
+        return None
+    if {*items} <= {"T", "F"}:
+        gold = ", ".join("True" if item == "T" else "False" for item in items)
+
+    def same_item(item: str, wanted: str) -> bool:
+        return _remembered(Final(item, "announced"), wanted, plain).status is Status.EQUAL
+
+    def same_part(part: str, wanted: str) -> bool:
+        asked = replace(plain, question=rules.question)
+        return judge_answer(part, [wanted], asked).status is Status.EQUAL
+
+    found = same_parts(gold, said, rules.question, same_part)
+    if found is None and is_claimed(said):
+        found = same_list(gold, said, rules.question, same_item) or None
+    return found
 
 
 def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
@@ -145,6 +258,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
         kind, found = "", Decision(Status.ERROR, describe_and_log(error))
     symbolic = (
         found.status is Status.UNDECIDED
+        and kind != "quantity"
         and found.decided_by != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
@@ -210,15 +324,45 @@ def _gold_text(gold: str) -> str:
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     kind, found = _compared(final, gold, rules)
-    if found.equal and restates(final.text, gold, rules.question):
-        return kind, different("the question restated: another form is asked for")
+    if not found.equal and rules.kind is None and len(final.text) + len(gold) < _SHORT:
+        mine, yours = (everyday_form(text, rules.question) for text in (final.text, gold))
+        if (mine, yours) != (final.text, gold):
+            again = _compared(final._replace(text=mine), yours, rules)
+            kind, found = again if again[1].equal else (kind, found)
+    if kind == "base" and asks_for_base(rules.question) and same_digits(final.text, gold):
+        found = equal("the digits")
+    same = same_factorization(gold, final.text, rules.question)
+    if same is not None:
+        found = equal("the prime factors") if same else different("the prime factors")
+    if found.equal and is_out_of_order(gold, final.text, rules.question):
+        return kind, different("their order")
+    if found.equal and not has_asked_form(final.text, gold, rules.question):
+        return kind, different("their form: the question asks for another one")
     return kind, found
+
+
+def everyday_form(text: str, question: str) -> str:
+    """Return an answer with its numbers as digits, and its units behind them."""
+    if _ASKS_HOW_LONG.search(question) and (found := _DURATION.fullmatch(text.strip(" ."))):
+        return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
+    if share := _SHARE.fullmatch(in_digits(text).strip(" .")):
+        return f"{share[1]}/{share[2]}"
+    text = _PLUS_OR_MINUS.sub("±", text)
+    text = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", text)
+    return plain_quantity(in_digits(text))
 
 
 def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     if rules.kind is None and (wanted := truth_of_gold(gold, rules.question)) is not None:
         return "text", _truth(final.text, wanted, rules)
+    options = rules.choices or options_in(rules.question)
+    if rules.kind in (None, "choice") and (
+        letters := letters_of_gold(gold, rules.question, bool(options))
+    ):
+        return "choice", _choices(final.text, letters)
     letter = _choice_gold(gold, rules)
+    if letter and options and not rules.choices:
+        rules = replace(rules, choices=options)
     if letter:
         return "choice", _choice(final.text, letter, rules)
     if rules.kind == "text":
@@ -231,12 +375,17 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
             return kind, found
     if rules.kind is None and is_code(gold, rules.question):
         same = same_code(gold, final.text)
-        if same:
+        if same or is_direction(gold, final.text):
             return "text", equal("the same text")
-        found = _text(final.text, gold, rules)
-        # A run of letters is no product: HOW is not WHO.
-        if same is not None and not found.equal:
+        if same is not None:  # A run of letters is no product: HOW is not WHO.
             return "text", different("their letters")
+        found = _text(final.text, gold, rules)
+        if found.equal:
+            return "text", found
+    if rules.kind is None and _NAME.search(gold) and same_words(gold, final.text):
+        return "text", equal("the same words")
+    if rules.kind is None and (limits := range_of_gold(gold)) is not None:
+        return "text", _range(final.text, gold, limits)
     tree = _tree(gold, rules.kind == "number")
     if tree is None:
         return "text", _text(final.text, gold, rules)
@@ -246,7 +395,11 @@ def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
 
 def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     text = final.text
-    answer = _tree(text, rules.kind == "number")
+    # Prose is no formula: that it cannot be read need not be tried.
+    is_prose = (
+        final.where == "line" and "\\" not in text and len(_PROSE.findall(text)) > _MOST_WORDS
+    )
+    answer = None if is_prose else _tree(text, rules.kind == "number")
     if answer is None:
         if _WORDS.search(_COMMANDS.sub(" ", gold)) and same_words(gold, text):
             return equal("the same words")
@@ -289,6 +442,11 @@ def _truth(answer: str, wanted: bool, rules: Rules) -> Decision:
     return equal("yes or no") if said is wanted else different("yes or no")
 
 
+def _choices(answer: str, letters: frozenset[str]) -> Decision:
+    chosen = letters_chosen(answer)
+    return equal("the letters") if chosen == letters else different("the letters")
+
+
 def _choice_gold(gold: str, rules: Rules) -> str | None:
     if rules.kind == "choice":
         letter = read_choice(gold)
@@ -296,16 +454,35 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
             return _option(gold, rules)
         return letter
     if rules.kind is None:
-        found = _CHOICE_GOLD.fullmatch(without_formatting(gold).replace("\\text", "").strip("{} "))
-        return found[1] if found else None
+        plain = without_formatting(gold).replace("\\text", "").strip("{} ")
+        found = _CHOICE_GOLD.fullmatch(plain)
+        if found is None and (options_in(rules.question) or rules.choices):
+            # "c", or "B) Lisbon": the question has options.
+            found = _listed_gold(plain, rules.choices or options_in(rules.question))
+        return found[1].upper() if found else None
     return None
 
 
+def _listed_gold(gold: str, options: Sequence[str]) -> re.Match[str] | None:
+    """The letter of a gold such as "B) Lisbon" or "c", if the question has that option."""
+    found = _LISTED_GOLD.fullmatch(gold)
+    at = "abcdefghij".index(found[1].lower()) if found else len(options)
+    if found is None or at >= len(options):
+        return None
+    return found if not found[2] or same_words(options[at], found[2]) else None
+
+
 def _choice(answer: str, letter: str, rules: Rules) -> Decision:
-    if several_choices(answer):
+    if several_choices(answer) or lists_options(answer):
         return Decision(Status.SEVERAL, "more than one letter")
-    option = _option(answer, rules) if rules.choices else None
-    picked = option or read_choice(answer)
+    labels = _LABELS.findall(answer)
+    labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
+    option = _option(answer, rules) if rules.choices and not labelled else None
+    picked = (
+        option
+        or read_choice(answer)
+        or (labelled[labelled.lastindex or 1].upper() if labelled else None)
+    )
     if picked is None:
         return different("no option")
     decided_by = "the text of an option" if option else "its letter"
@@ -334,9 +511,9 @@ def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
         mine = _raw_clock(gold)
     if mine is None:
         return None
-    yours = yours or _raw_clock(answer)
+    yours = yours or _raw_clock(answer) or _only(clocks_in(answer), answer)
     if yours is None:
-        return different("no time of day") if by_question else None
+        return different("an answer that is no time of day") if by_question else None
     return equal("the time of day") if same_clock(mine, yours) else different("the time of day")
 
 
@@ -350,16 +527,34 @@ def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     mine = read_date(gold)
     if mine is None:
         return None
-    yours = read_date(answer)
+    yours = read_date(answer, short=bool(mine.month)) or _only(dates_in(answer), answer)
     if yours is None:
-        return equal("the same words") if same_words(gold, answer) else different("no such date")
+        same = same_words(gold, answer)
+        return equal("the same words") if same else different("an answer that is no date")
     return equal("the date") if same_date(mine, yours) else different("the date")
 
 
-def _text(answer: str, gold: str, rules: Rules) -> Decision:
-    if same_words(gold, answer) or same_words(gold, without_filling(answer)):
+def _only(found: list[Any], text: str) -> Any:
+    """The only one of what a statement names; None if there are more, or it is denied."""
+    return found[0] if len({*found}) == 1 and is_claimed(text) else None
+
+
+def _range(answer: str, gold: str, limits: Range) -> Decision:
+    if same_words(gold, answer):
         return equal("the same words")
-    if rules.kind != "text" and same_list(gold, answer):
+    same = same_range(limits, answer)
+    if same is None:
+        return different("no range")
+    return equal("both ends") if same else different("their ends")
+
+
+def _text(answer: str, gold: str, rules: Rules) -> Decision:
+    spelled = with_acronyms(without_filling(answer), gold)
+    if same_words(gold, answer) or same_words(gold, spelled) or is_direction(gold, spelled):
+        return equal("the same words")
+    if (same := same_reaction(gold, answer)) is not None:
+        return equal("both sides") if same else different("their sides")
+    if rules.kind != "text" and not asks_for_order(rules.question) and same_names(gold, answer):
         return equal("the same names")
     dates = read_date(gold), read_date(answer)
     if dates[0] is not None and dates[1] is not None:
@@ -472,7 +667,7 @@ def _as_text(node: Node) -> str:
             value = _grouped(node.args[0], parts[0], _SUMS)
             return value + ("%" if node.op == "pct" else "°")
         case "unit":
-            return f"{_grouped(node.args[0], parts[0], _SUMS)} {_unit(node)}".strip()
+            return _quantity(node, parts[0])
         case "tuple":
             return f"{node.val[0]}{', '.join(parts)}{node.val[-1]}"
         case "set":
@@ -558,8 +753,12 @@ def _relation(node: Node, parts: list[str]) -> str:
     return text
 
 
-def _unit(node: Node) -> str:
-    dimension = " ".join(
-        base if power == 1 else f"{base}^{power}" for base, power in node.val.dimension
-    )
-    return dimension or " ".join(node.val.nouns)
+def _quantity(node: Node, part: str) -> str:
+    """A quantity in base units: 10 cm are 0.1 m."""
+    unit = node.val
+    name = " ".join(base if power == 1 else f"{base}^{power}" for base, power in unit.dimension)
+    value = exact(node.args[0])
+    if value is not None and unit.dimension and value.numerator.bit_length() < 900:
+        return f"{float(value * unit.size):.6g} {name}"
+    size = "" if unit.size == 1 else f"{float(unit.size):.6g} "
+    return f"{_grouped(node.args[0], part, _SUMS)} {size}{name or ' '.join(unit.nouns)}".strip()

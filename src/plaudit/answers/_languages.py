@@ -9,6 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+# Chinese, Japanese and Korean have no spaces between words.
+_NO_SPACES = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+
 
 @cache
 def languages() -> dict[str, dict[str, Any]]:
@@ -35,8 +38,7 @@ def pattern(kind: str) -> re.Pattern[str]:
 
 
 def _bounded(phrase: str) -> str:
-    # Chinese, Japanese and Korean have no spaces between words.
-    if re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", phrase):
+    if _NO_SPACES.search(phrase):
         return re.escape(phrase)
     start, end = (r"(?<!\w)", r"(?!\w)") if phrase[-1].isalpha() else (r"(?<!\w)", "")
     return f"{start}{re.escape(phrase)}{end}"
@@ -52,3 +54,53 @@ def number_words() -> dict[str, int]:
             if found.setdefault(word, number) != number:
                 unclear.add(word)
     return {word: number for word, number in found.items() if word not in unclear}
+
+
+@cache
+def unit_words() -> dict[str, str]:
+    """Return the units of every language, each with its English word or sign."""
+    return {word: unit for data in languages().values() for word, unit in data["units"].items()}
+
+
+@cache
+def _unit_pattern() -> re.Pattern[str]:
+    words = sorted(unit_words(), key=lambda word: (-len(word), word))
+    spaced = [re.escape(word) for word in words if not _NO_SPACES.search(word)]
+    unspaced = [re.escape(word) for word in words if _NO_SPACES.search(word)]
+    return re.compile(rf"(?<=\d)\s?(?:({'|'.join(unspaced)})|({'|'.join(spaced)})(?!\w))")
+
+
+def english_units(text: str) -> str:
+    """Return a text whose units after numbers are English.
+
+    >>> english_units("他一共走了2.4公里。")
+    '他一共走了2.4 km。'
+    """
+    return _unit_pattern().sub(lambda unit: f" {unit_words()[unit[1] or unit[2]]}", text)
+
+
+_HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六七八九")} | {
+    "〇": 0,
+    "两": 2,
+}
+_HAN_TENS = {"十": 10, "百": 100, "千": 1000}
+_HAN_SCALES = {"万": 10**4, "亿": 10**8, "億": 10**8}
+
+
+def chinese_number(text: str) -> int | None:
+    """Return the number that Chinese or Japanese numerals spell; None if they spell none.
+
+    >>> chinese_number("一百零五"), chinese_number("三万二千")
+    (105, 32000)
+    """
+    total = group = digit = 0
+    for sign in text[:20]:
+        if sign in _HAN_DIGITS:
+            if digit:
+                return None
+            digit = _HAN_DIGITS[sign]
+        elif sign in _HAN_TENS:
+            group, digit = group + (digit or 1) * _HAN_TENS[sign], 0
+        else:
+            total, group, digit = (total + group + digit) * _HAN_SCALES[sign], 0, 0
+    return total + group + digit

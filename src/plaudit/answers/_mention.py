@@ -6,17 +6,22 @@ that the answer denies, or lists among many other names, is not named.
 
 import re
 import string
-import unicodedata
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._languages import pattern
+from plaudit.answers._languages import pattern, phrases
+from plaudit.answers._lists import table_rows
+from plaudit.answers._prose import is_claimed, without_question
+from plaudit.answers._quantities import find_unit
+from plaudit.answers._ranges import range_of_gold, same_range
 from plaudit.answers._rules import Decision, different, equal
-from plaudit.answers._text import MONTHS
+from plaudit.answers._text import initials, plain_letters, plain_name, with_acronyms
+from plaudit.answers._times import MONTHS, dates_in, read_date, same_date
 from plaudit.answers._tokens import NUMBER_WORDS
+from plaudit.inputs.extract import after_thinking
 from plaudit.judge import Status
 
 MOST_LISTED = 3  # so many names in a row may be an answer; more are a list to pick from
@@ -27,7 +32,7 @@ LONG_HEAP = 14  # words that are not an answer any more if hardly one of them jo
 JOINING = 0.2  # the share of words such as "of" and "is" that prose has
 SHORT_ANSWER = 10  # words
 FIRST_WORDS = 70  # an answer in prose names its answer early
-_LONGEST = 20_000
+_LONGEST = 6000
 _ARTICLES = frozenset(["a", "an", "the"])
 _LEADING = frozenset("in on at by to from around about of c circa approximately between".split())
 _TITLES = frozenset(
@@ -40,19 +45,28 @@ _DENIED = frozenset(
 )
 _RULED_OUT = (
     *(["rule", "out"], ["anything", "but"], ["rather", "than"], ["instead", "of"]),
-    *(["other", "than"], ["y", "no"], ["et", "non"], ["e", "non"]),
+    *(["no", "es"], ["no", "era"], ["no", "son"], ["nao", "e"], ["non", "e"]),
+    *(["y", "no"], ["et", "non"], ["e", "non"]),
 )
 # "I doubt that it is Paris": words that deny what follows soon.
 _DOUBTS = frozenset("doubt doubts doubtful confuse confused confuses denies deny denied".split())
 _NOT_DOUBTED = frozenset(["no", "not", "dont", "without", "nobody", "one"])
-_WRONG = (["is", "wrong"], ["is", "incorrect"], ["is", "false"])
+_WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
 _RIGHT = frozenset(["right", "correct", "answer", "it"])
+# "I don't think it was Paris": they deny what follows soon.
+_DENYING_PAIRS = frozenset(
+    tuple(pair.split())
+    for pair in (
+        *("dont think", "not think", "wrong to", "refuse to", "dont believe", "wouldnt say"),
+        *("not say", "people say", "cant say"),
+    )
+)
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
-_TO_TWELVE = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-_ORDINALS = {word: str(index) for index, word in enumerate(_TO_TWELVE.split(), 1)}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
 _MONTH_NAMES = {name: f"month{index}" for name, index in MONTHS.items() if name != "mar"}
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_UMLAUTS = re.compile("([aou])e(?=[^aeiou])")
 _GLUED = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Za-z]{3})(?=\d)|(?<=\d)(?=[A-Za-z]{3})")
 _ABBREVIATION = re.compile(r"\b((?:[A-Za-z]\.\s?){2,})")
 # A word, or a number with its sign and its decimals: "-5" does not name 5.
@@ -81,8 +95,10 @@ _ASIDE = re.compile(r"\s*+\(([^()]*+)\)")
 _CLAUSE = re.compile(r",?\s++(?:who|which|that|where|when)\s", re.IGNORECASE)
 
 
-def mentioned(answer: str, golds: Sequence[str]) -> Decision:
-    """Whether an answer in prose names one of the golds; 20,000 characters of it are read.
+def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision:
+    """Whether an answer in prose names one of the golds; 6,000 characters of it are read.
+
+    question: what was asked, so that what repeats it does not count
 
     >>> mentioned("It was founded on September 23, 1889.", ["23 September 1889"]).status
     <Status.EQUAL: 'equal'>
@@ -91,7 +107,124 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     >>> mentioned("Rome, Paris, Oslo, Bonn, Bern, Lima", ["Paris"]).status
     <Status.SEVERAL: 'several'>
     """
-    answer = still_claimed(answer[:_LONGEST])
+    answer = without_question(still_claimed(answer[:_LONGEST]), question)
+    found = _by_value(answer, golds)
+    if found is None:
+        found = _by_words(_spelled(answer, golds, question), golds, question)
+    if found.equal:
+        return found
+    for part in _closing_parts(answer, found.status is Status.SEVERAL):
+        again = _by_words(_spelled(part, golds, question), golds, question)
+        if again.equal:
+            return again
+    return found
+
+
+def _by_value(answer: str, golds: Sequence[str]) -> Decision | None:
+    """Decide on golds that are dates, ranges and units; None if the words decide."""
+    if len(answer) > _LONGEST_VALUE:
+        return None
+    for gold in golds:
+        date = read_date(gold)
+        if date is not None and any(one.year or one.month for one in [date]):
+            dates = dates_in(answer)
+            bounded = _BOUNDED_DATE.search(answer)
+            if len({*dates}) != 1 or bounded or not is_claimed(answer):
+                continue
+            if same_date(date, dates[0]):
+                return equal(f"the date {gold[:60]}")
+        limits = range_of_gold(gold)
+        if limits is not None and same_range(limits, answer):
+            return equal(f"both ends of {gold[:60]}")
+        if "/" in gold and _names_rate(answer, gold):
+            return equal(f"the unit {gold[:60]}")
+    return None
+
+
+def _names_rate(answer: str, gold: str) -> bool:
+    """Whether an answer names a unit such as km/h in words: "kilometres per hour"."""
+    parts = [find_unit(part) for part in gold.split("/")]
+    if len(parts) != 2 or None in parts:
+        return False
+    return any([find_unit(one[1]), find_unit(one[2])] == parts for one in _PER.finditer(answer))
+
+
+def _closing_parts(answer: str, is_list: bool) -> Iterator[str]:
+    """The parts of an answer that may be all of it: a decision, and what comes after a colon."""
+    decided = deque(_DECIDES.finditer(answer), maxlen=1)
+    if decided:
+        yield answer[decided[0].end() :]
+    head, colon, tail = answer.rpartition(": ")
+    is_denied = pattern("deny").search(head[-20:])
+    if colon and tail.strip() and len(tail) < _LONGEST_VALUE and not is_denied and not is_list:
+        yield tail
+    without = _ASIDE.sub(lambda aside: " " if _is_prose(aside[1]) else aside[0], answer)
+    if without != answer and without.strip():
+        yield without
+    rows = table_rows(answer)
+    if len(rows) == 1:
+        yield rows[0][-1]
+
+
+def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
+    """The answer without people and things that are only related to it, acronyms in full."""
+    asked = question.lower()
+    answer = _POSSESSOR.sub(lambda one: one[0] if one[2] in asked else one[2], answer)
+    answer = _RELATED.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
+    answer = _BOUNDED_YEAR.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
+    answer = _STATE.sub(lambda code: f", {STATES[code[1]]}", answer)
+    if any(_COMPASS.search(gold) for gold in golds):
+        answer = _COMPASS_LETTER.sub(lambda one: _COMPASS_WORDS[one[1]], answer)
+    answer = plain_name(answer)
+    short = {one[0].replace(".", "").replace(" ", "") for one in _ACRONYM.finditer(answer)}
+    if short or any(gold.isupper() for gold in golds):
+        for gold in golds:
+            if (gold.isupper() and gold not in answer) or initials(gold) in short:
+                answer = with_acronyms(answer, gold)
+    return answer
+
+
+_LONGEST_VALUE = 400
+_BOUNDED_DATE = re.compile(
+    r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
+)
+_PER = re.compile(r"([^\W\d_]++)\s(?:per|an?)\s([^\W\d_]++)", re.IGNORECASE)
+_DECIDES = re.compile(
+    r"\b(?:I'd|I would|I'll|I will|I)\s(?:go with|pick|choose|say|opt for|bet on|lean towards)\s"
+    r"|\bgoing with\s|\bmy (?:final )?(?:answer|choice|pick|guess) is\s",
+    re.IGNORECASE,
+)
+_RELATIONS = (
+    "sister|brother|rival|wife|husband|son|daughter|mother|father|friend|student|teacher|pupil"
+    "|successor|predecessor|neighbou?r|colleague|assistant|cousin|uncle|aunt|enemy|partner|widow"
+    "|nephew|niece|twin|opponent|competitor|biographer|manager|agent|boss|relative"
+)
+_POSSESSOR = re.compile(
+    r"\b([A-Z][\w-]*+(?:\s[A-Z][\w-]*+){0,3}+)['’]s?\s"
+    rf"((?:\w+\s)?(?:{_RELATIONS}))\b"
+)
+_RELATED = re.compile(
+    rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
+    rf"|similar to|compared (?:to|with)|someone like|before"
+    r"|not far from|close to|(?<!none )(?<!no )other than|inspired by|influenced by|named after"
+    r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
+    r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
+)
+_BOUNDED_YEAR = re.compile(r"\b(before|after|until|since|prior to)\s(?:the year\s)?\d{3,4}\b", re.I)
+_COMPASS = re.compile(r"\b(?:North|South|East|West)\b")
+_COMPASS_LETTER = re.compile(r"\b([NSEW])\.\s?(?=[A-Z][a-z])")
+_COMPASS_WORDS = {"N": "North ", "S": "South ", "E": "East ", "W": "West "}
+_ACRONYM = re.compile(r"\b[A-Z](?:\.?\s?[A-Z])++\b\.?")
+_REFUSAL = re.compile(
+    r"\bI (?:don't|do not|really don't|can't|cannot"
+    r"|am unable|'m unable)\b|\bI'm (?:not sure|unable)\b"
+    r"|\bno idea\b|\bunable to\b|\bcannot (?:help|answer|say)\b",
+    re.IGNORECASE,
+)
+_SHORTEST_REFUSAL = 12  # words
+
+
+def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
     if answer.count(" & ") > 1:  # a list, and not one name such as "Simon & Garfunkel"
         answer = answer.replace(" & ", ", ")
     # A gold without a word, such as "A" or "+", can only be the whole answer.
@@ -101,18 +234,30 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
         return found
     pieces = _pieces(answer)
     words = [word for piece in pieces for word in piece.words]
+    if (
+        len(words) < _SHORTEST_REFUSAL
+        and _REFUSAL.search(answer)
+        and not _NOT_REFUSED.search(answer)
+    ):
+        return different("an answer that is refused")
     positions = _Positions(words)
     offered = bool(_OR.search(answer))
-    forms = {form for gold in golds for form in gold_forms(gold)}
+    forms = {form for gold in golds for form in _forms_for(gold, question)}
     known = {word for form in forms for word in form.words}
     heap = _is_heap(answer, words, known)
     free = [False] * len(words) if heap else _free(pieces, forms, offered)
+    if _answers_with_another(answer, known, question):
+        return different("what the answer says of the question")
+    others = _Others(answer, question)
     listed = False
     named: dict[str, set[str]] = {}
     for gold in golds:
-        for form in gold_forms(gold):
+        for form in _forms_for(gold, question):
             for at in positions.of(form):
-                if at >= FIRST_WORDS or _denied(words, at, at + len(form.words), known):
+                end = at + len(form.words)
+                if at >= FIRST_WORDS or _denied(words, at, end, known):
+                    continue
+                if others.is_another(words, at, end, form, known):
                     continue
                 listed = True
                 if free[at]:
@@ -128,11 +273,132 @@ def mentioned(answer: str, golds: Sequence[str]) -> Decision:
     return different("the words of the golds")
 
 
-_UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
+    """Whether a sentence that repeats the question starts with another name than a gold's."""
+    asked = {*comparable_words(question)} - _SMALL - _PROSE
+    if len(asked) < 2 or not _ASKS_WHO.match(question):
+        return False
+    for sentence in _SENTENCE.split(answer):
+        words = comparable_words(sentence)
+        if not words or not sentence[:1].isupper() or 4 * len(asked & {*words}) < 3 * len(asked):
+            continue
+        others = {words[0]} - asked - _SMALL - _PROSE - known - _TITLES
+        if others and not (known - _SMALL) & {*words} and words[0] not in _PRONOUNS:
+            return True
+    return False
+
+
+_SENTENCE = re.compile(r"(?<=[^.\s]{3}[.!?])\s")
+_PRONOUNS = frozenset("it he she they this that there in on at as after before when while".split())
+_NOT_REFUSED = re.compile(
+    r"\bI (?:don't|do not) (?:doubt|think (?:it|that|he|she)|see why)\b", re.IGNORECASE
+)
+_QUALIFIERS = frozenset(
+    "south north west east southern northern western"
+    " eastern new equatorial papua lower upper".split()
+)
+_PAIR = re.compile(r"\b([A-Z][\w-]*+)\s(?=([A-Z][\w'’-]*+|pig\b))")
+_CAPITALIZED = re.compile(r"\b[A-Z][\w'’-]*+")
+
+
+class _Others:
+    """Whether a name that has the words of a gold is that of another place or person."""
+
+    def __init__(self, answer: str, question: str) -> None:
+        self.asked = {*comparable_words(question)}
+        self.asks_place = bool(_ASKS_PLACE.match(question))
+        self.pairs = (
+            {
+                (first[-1], second[0])
+                for one, other in _PAIR.findall(answer)
+                if (first := comparable_words(one)) and (second := comparable_words(other))
+            }
+            if self.asks_place
+            else set()
+        )
+        capitals = _CAPITALIZED.findall(answer)
+        self.capitals = {word for one in capitals for word in comparable_words(one)}
+        self.hyphenated = {
+            comparable_words(first)[-1]
+            for first in re.findall(r"\b([A-Z]\w*+)-(?=[A-Z])", answer)
+            if comparable_words(first)
+        }
+
+    def is_another(
+        self, words: list[str], at: int, end: int, form: "Form", known: set[str]
+    ) -> bool:
+        before = words[at - 1] if at else ""
+        if (
+            before in _QUALIFIERS
+            and before in self.capitals
+            and not {before} & (known | self.asked)
+        ):
+            return True
+        if end == at + 1 and words[at] in self.hyphenated and words[end : end + 1] != []:
+            return words[end] not in known  # Guinea-Bissau is not Guinea
+        if self.asks_place and end - at < 3 and self._is_longer_name(words, at, end, known):
+            return True
+        if form.kind == "surname":
+            return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START
+        return False
+
+    def _is_longer_name(self, words: list[str], at: int, end: int, known: set[str]) -> bool:
+        """Whether a place is a part of a longer name: Paris Hilton, George Washington."""
+        after = words[end] if end < len(words) else ""
+        before = words[at - 1] if at else ""
+        mine = known | self.asked | _PLACE_WORDS | _SENTENCE_START
+        follows = (words[end - 1], after) in self.pairs and after not in mine
+        return follows or ((before, words[at]) in self.pairs and before not in mine | _SMALL)
+
+
+_ASKS_PLACE = re.compile(
+    r"\W*(?:where|(?:in |to |from )?(?:which|what) (?:country|city|state|town|continent|island)"
+    r"|what is the capital)\b",
+    re.IGNORECASE,
+)
+_PLACE_WORDS = frozenset("city state island republic kingdom province county town downtown".split())
+_SENTENCE_START = frozenset("the it was by is that and i then so but".split())
+
+
+@lru_cache(maxsize=8192)
+def _forms_for(gold: str, question: str) -> tuple["Form", ...]:
+    """The ways to name a gold: a person who is asked for may be named by the family name."""
+    forms = gold_forms(gold)
+    person = _PERSON.fullmatch(gold.strip())
+    if person and _ASKS_WHO.match(question):
+        last = comparable_words(gold)[-1]
+        if len(last) > 3 and last not in comparable_words(question):
+            return (*forms, Form((last,), "surname"))
+    return forms
+
+
+_PERSON = re.compile(r"[A-Z][\w'’.-]++(?:\s[A-Z][\w'’.-]*+){1,2}")
+_ASKS_WHO = re.compile(r"\W*(?:who|whom|which (?:actor|actress|author|scientist|composer|king|queen"
+                       r"|president|painter|singer|person"
+                       r"|physicist|chemist|poet))\b", re.I)  # fmt: skip
+STATES = dict(
+    pair.split(":") for pair in (
+        "AL:Alabama AK:Alaska AZ:Arizona AR:Arkansas CA:California CO:Colorado CT:Connecticut"
+        " DE:Delaware FL:Florida GA:Georgia HI:Hawaii ID:Idaho IL:Illinois IN:Indiana IA:Iowa"
+        " KS:Kansas KY:Kentucky LA:Louisiana ME:Maine MD:Maryland MA:Massachusetts MI:Michigan"
+        " MN:Minnesota MS:Mississippi MO:Missouri MT:Montana NE:Nebraska NV:Nevada OH:Ohio"
+        " OK:Oklahoma OR:Oregon PA:Pennsylvania TN:Tennessee"
+        " TX:Texas UT:Utah VT:Vermont VA:Virginia"
+        " WA:Washington WI:Wisconsin WY:Wyoming"
+    ).split()
+) | {
+    "NH": "New Hampshire", "NJ": "New Jersey", "NM": "New Mexico", "NY": "New York",
+    "NC": "North Carolina", "ND": "North Dakota", "RI": "Rhode Island", "SC": "South Carolina",
+    "SD": "South Dakota", "WV": "West Virginia", "DC": "District of Columbia",
+}  # fmt: skip
+_STATE = re.compile(rf",\s({'|'.join(STATES)})\b")
+
+
+_UNSPACED = re.compile(r"[\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def _unspaced(answer: str, golds: Sequence[str]) -> Decision | None:
-    """Decide on golds in scripts that put no spaces between words; None if there are none."""
+    """Decide on golds in scripts without spaces, or with signs for vowels; None if none is."""
     written = [gold for gold in golds if _UNSPACED.search(gold)]
     if not written:
         return None
@@ -275,20 +541,20 @@ def _may_be_listed(piece: _Clause, is_list: bool) -> bool:
 
 def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
-    text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", text))
+    text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", plain_name(text)))
     text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
-    text = unicodedata.normalize("NFKD", text.replace("’", "'"))
-    text = "".join(c for c in text if not unicodedata.combining(c)).lower()
-    text = re.sub(r"(?<=\d),(?=\d{3}\b)", "", text)
-    text = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text).replace("'s", "").replace("'", "")
+    text = plain_letters(text.replace("’", "'")).lower()
+    text = _THOUSANDS.sub("", text).replace("'s", "").replace("'", "")
     return [_form(word) for word in _WORD.findall(text) if word not in _ARTICLES]
 
 
 @lru_cache(maxsize=65536)
 def _form(word: str) -> str:
-    for table in (_NUMBERS, _ORDINALS, _ROMAN, _MONTH_NAMES):
+    for table in (_NUMBERS, _ROMAN, _MONTH_NAMES):
         if word in table:
             return table[word]
+    if len(word) > 4:
+        word = _UMLAUTS.sub(r"\1", word)  # Mueller is Müller
     if len(word) > 4 and word.endswith("ies"):
         return word[:-3] + "y"
     if len(word) > 3 and word.endswith("s") and not word.endswith("ss"):
@@ -300,7 +566,8 @@ class Form(NamedTuple):
     """A way to name a gold.
 
     kind: "row": the words stand in a row; "near": near one another, in any order; "all": anywhere;
-        "initials": all but the last are initials
+        "initials": all but the last are initials; "gap": with names between the first and the
+        last; "surname": no other first name before it
     """
 
     words: tuple[str, ...]
@@ -324,6 +591,15 @@ def _forms(gold: str) -> Iterator[Form]:
             yield Form(tuple(words))
     words = comparable_words(plain)
     yield from _date_forms(words)
+    if 1 < len(words) < 4 and sum(map(str.isdigit, words)) == 1:
+        yield Form((*words[1:], words[0]))  # Symphony No. 9
+        yield Form((words[-1], *words[:-1]))  # the Second World War
+    if words[-1:] == ["city"] and len(words) > 2:
+        yield Form(tuple(words[:-1]))
+    if "." in gold:
+        yield Form(tuple(comparable_words(gold.replace(".", ""))))  # Washington DC
+    for alias in _ALIASES.get(" ".join(words), ()):
+        yield Form(tuple(comparable_words(alias)))
     yield from _name_forms(plain, words)
     parts = re.split(r"\s+(?:and|&)\s+", plain)
     if len(parts) == 2 and all(len(comparable_words(part)) in (1, 2, 3) for part in parts):
@@ -334,6 +610,14 @@ def _forms(gold: str) -> Iterator[Form]:
     last, comma, first = plain.partition(", ")
     if comma and len(last.split()) == 1 and len(first.split()) == 1:
         yield Form((*comparable_words(first), *comparable_words(last)))
+
+
+# By their words as they are compared.
+_ALIASES = {
+    "united state": ("USA", "US", "U.S.", "U.S.A."),
+    "united state of america": ("USA", "US", "U.S.", "United States"),
+    "united kingdom": ("UK", "Great Britain"),
+}
 
 
 def _date_forms(words: list[str]) -> Iterator[Form]:
@@ -353,11 +637,28 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
         yield Form(tuple(words[1:]))
     if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
         yield Form((words[0], words[2]))
+        if len(words[1]) == 1:
+            yield Form((words[0], words[2]), "gap")
         yield Form((words[0], words[1][0], words[2]))
+    if len(words) == 2 and len(words[0]) > 1 and len(words[1]) > 2:
+        if words[0] in _GENERIC and len(words[1]) > 3:
+            yield Form((words[1],))
+        else:
+            yield Form((words[0], words[1]), "gap")
+    if len(words) == 2 and words[1] in _GENERIC and len(words[0]) > 3:
+        yield Form((words[0],))
     if len(words) >= 2 and all(len(word) == 1 for word in words[:-1]):
         yield Form(tuple(words), "initials")
     elif 2 < len(words) < 4 and len(words[-1]) > 2:
         yield Form((*(word[0] for word in words[:-1]), words[-1]))
+
+
+_GENERIC = frozenset("mount lake river cape".split())
+# People whom only their middle name tells apart.
+_NAMESAKES = frozenset(
+    tuple(name.split())
+    for name in ("john quincy adam", "george w bush", "george h w bush", "george walker bush")
+)
 
 
 class _Positions:
@@ -373,7 +674,7 @@ class _Positions:
         """The positions at which a form begins."""
         wanted = form.words
         match form.kind:
-            case "row":
+            case "row" | "surname":
                 for at in self.where.get(wanted[0], ()):
                     if tuple(self.words[at : at + len(wanted)]) == wanted:
                         yield at
@@ -387,6 +688,17 @@ class _Positions:
                     yield self.where[wanted[0]][0]
             case "initials":
                 yield from self._initials(wanted)
+            case "gap":
+                yield from self._with_middle(wanted)
+
+    def _with_middle(self, wanted: tuple[str, ...]) -> Iterator[int]:
+        """A first and a last name with one or two names between them."""
+        for at in self.where.get(wanted[0], ()):
+            for middle in (1, 2):
+                row = self.words[at : at + middle + 2]
+                is_name = len(row) == middle + 2 and not {*row[1:-1]} & (_PROSE | _SMALL)
+                if is_name and row[-1] == wanted[1] and tuple(row) not in _NAMESAKES:
+                    yield at
 
     def _initials(self, wanted: tuple[str, ...]) -> Iterator[int]:
         for last in self.where.get(wanted[-1], ()):
@@ -410,11 +722,26 @@ def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
         return True
     if words[end : end + 2] in (["has", "none"], ["have", "none"]):
         return True
-    if _DENIED & set(before) or before in _RULED_OUT or before[-1:] == ["except"]:
+    if (
+        (_DENIED | denials_of_languages()) & set(before)
+        or before in _RULED_OUT
+        or before[-1:] == ["except"]
+    ):
+        return True
+    if any(pair in _DENYING_PAIRS for pair in pairwise(near)):
+        return True
+    if words[max(0, at - 3) : at] == ["used", "to", "be"]:
         return True
     if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
         return True
     return words[end : end + 2] in _WRONG or _taken_back(words[end : end + _NEAR])
+
+
+@cache
+def denials_of_languages() -> frozenset[str]:
+    """The words of other languages that deny, as they are compared."""
+    words = (comparable_words(phrase) for phrase in phrases("deny") if not phrase.isascii())
+    return frozenset(one[0] for one in words if len(one) == 1)
 
 
 def _taken_back(after: list[str]) -> bool:
@@ -435,9 +762,10 @@ def _names_another_last(answer: str, known: set[str]) -> bool:
 
 # -- Retractions and hedges
 
-_THINKING = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 _TAKEN_BACK = re.compile(
     r"\b(?:wait|hold on|scratch that|never ?mind)\b[,.!:]?(?:\s++no\b)?|\bon second thoughts?\b"
+    r"|\bno,\s++sorry\b[,:]?|\bsorry,\s++I meant?\b"
+    r"|\bI mean(?:t)?\b,?|\bor rather\b,?|\bmake that\b"
     r"|\bcorrection\s*+:|\bactually,?\s++no\b|\?\s*+no\b|\b(?:that|this) is (?:wrong|incorrect)\b",
     re.IGNORECASE,
 )
@@ -454,9 +782,17 @@ _EITHER = re.compile(
 )
 
 
+# "Is it Paris?" asks, and names nothing.
+_ASKED = re.compile(
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
+    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)",
+    re.IGNORECASE,
+)
+
+
 def still_claimed(text: str) -> str:
     """The text without its thinking, and without what it takes back."""
-    text = _THINKING.sub(" ", text)
+    text = _ASKED.sub(" ", after_thinking(text))
     end = 0
     for found in _TAKEN_BACK.finditer(text):
         end = found.end() if text[found.end() :].strip(" .!") else end

@@ -12,8 +12,11 @@ Prose with two values and no decision states none.
 import re
 
 from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._grammar import count_in_words
-from plaudit.answers._languages import number_words, pattern
+from plaudit.answers._languages import pattern
+from plaudit.answers._number_words import in_digits
+from plaudit.answers._options import lists_options
+from plaudit.answers._quantities import plain_quantity
+from plaudit.answers._text import plain_name, with_acronyms, words_of
 from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
@@ -28,17 +31,63 @@ _REMARK = re.compile(
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
     re.IGNORECASE,
 )
+_GIVEN = re.compile(
+    r"^\W*(?:(?:we|you) (?:are|were)|given|suppose|assume|let|since|if)\b", re.IGNORECASE
+)
 _GIVEN_UP = re.compile(
     r"\b(?:first (?:thought|guess|idea|glance)|at first|initially|originally|might (?:think|say|be"
     r" tempted)|tempted|seems? to be|looks like|guessed)\b",
     re.IGNORECASE,
 )
 _TURN = re.compile(
-    r"(?<!anything )\bbut\b(?: (?:actually|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
-    r"|\boops\b|;|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
+    r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually"
+    r"|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
+    r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
     re.IGNORECASE,
 )
-_ASIDE = re.compile(r"\((?=[^()]*[^\W\d])[^()]*\)")  # with a word: (3, 4) are two more answers
+_ASIDE = re.compile(r"\(([^()]*)\)")
+_EXPLAINS = re.compile(
+    r"\b(?:not|since|because|check|as|from|which|i\.?e|e\.?g|that|about|the|for|with|in|is|are|was"
+    r"|were|have|has|by|at|after|before|than|per|so)\b",
+    re.IGNORECASE,
+)
+_COMMAND = re.compile(r"\\[A-Za-z]+")
+_TEMPLATE = re.compile(
+    r"\[(?:your|insert|the|final)\b[^\]]*\]|<(?:number|answer|your \w+)>", re.IGNORECASE
+)
+# What others say, and what is still to be computed, is not claimed.
+_HEARSAY = re.compile(
+    r"\b(?:wrong|incorrect|false) (?:answer|result|value|number)\b|"
+    r"\b(?:people|some|many|others|most|they) (?:often |usually |might |would )?"
+    r"(?:say|think|believe|claim|guess)\b|\bmyth\b"
+    r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
+    r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
+    re.IGNORECASE,
+)
+_TOO = re.compile(
+    r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE
+)
+# What is said besides the value: "give or take a slip", "one more than the usual 365".
+_BESIDES = re.compile(
+    r"\bgive or take\b.*$|\bmore or less\b|\bif i (?:remember"
+    r"|recall|am not|'m not|understand)[^,]*,"
+    r"|\bif i'?m not mistaken\b,?|\bwithout (?:a |any )?doubt\b|\bsooner or later\b"
+    r"|,\s(?:(?:one|\d+|which is|far|much|that is|a \w+)\s)*(?:[$€£]?\d+\s)?(?:\w+\s)?"
+    r"(?:more|less|fewer|older|younger|higher|lower|larger|smaller|longer|shorter) than\b.*$"
+    r"|,\s(?:up|down) from\b.*$|,\s(?:not|and not"
+    r"|rather than|instead of|unlike|as opposed to|compared"
+    r" (?:to|with))\b.*$",
+    re.IGNORECASE | re.DOTALL,
+)
+_OF_HOW_MANY = re.compile(
+    r"(?<=\d)\s(?:out )?of (?:the |all |those |these |all the )?\d+(?![\d.,]*\d)"
+)
+_IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
+_SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
+_CONGRUENT = re.compile(
+    r"(?:≡|\\equiv|\bis congruent to)\s*(-?\d+)\s*(?:\(?\s*(?:mod|modulo)\s*\d+\)?\s*)?[.\s]*$",
+    re.I,
+)
 _WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistaken|untrue|not (?:right|correct|true)|scratch that|disregard|ignore"
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
@@ -47,13 +96,14 @@ _WRONG = re.compile(
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bup to\b|\bif\b|\bunless\b"
-    r"|\bwould\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b"
+    r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
+    r"|\bwould have\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
     re.IGNORECASE,
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
 _DENIAL = re.compile(
-    r"\b(?:not|never|nicht|kein\w*|pas|jamais|non|não|nao|nunca|niet|geen|nie|ikke|inte|не|нет)\b"
+    r"\b(?:not|never|değil|nicht|kein\w*|pas|jamais|non|não|nao|nunca|niet|geen|nie|ikke|inte|не|нет)\b"
     r"|n['’]t\b|\bno (?:es|son)\b|不是|不为|并非|ではない|ではありません|じゃない|より|아니"
     r"|ليس|لا |नहीं",
     re.IGNORECASE,
@@ -72,14 +122,28 @@ _NUMBER = re.compile(
 _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
+_REMAINS = re.compile(
+    r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I
+)
+_BOUNDED = re.compile(
+    r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I
+)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
+_PRONOUN = re.compile(
+    r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE
+)
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
+_IS = re.compile(
+    r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|equals?|by|to be|at|on|=)\s+"
+    r"(?:(?:called|named|known as|written|written as|the"
+    r"|a|an|in fact|actually|really|indeed|definitely)\s+)*",
+    re.IGNORECASE,
+)
 _LAST_VALUE = re.compile(r"\d|\b[B-HJ-Z]\b(?!')")
 _WORDS = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_COUNTED = re.compile(r"\btwice\b", re.IGNORECASE)
 
 
 def stated_number(text: str, question: str = "", with_unit: bool = False) -> str | None:
@@ -94,23 +158,55 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
-        digits = _in_digits(statement)
-        turned = _after_turn(digits)
+        plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
+        turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
+        if not _NUMBER.search(_ASIDE.sub("", turned)):
+            continue
+        if congruent := _CONGRUENT.search(turned):
+            return congruent[1]
         if not _NUMBER.search(turned):
             continue
         if _is_other_label(turned, question):
             continue
-        unclear = (
-            (_UNDECIDED, _DENIAL) if turned.isascii() else (_UNDECIDED, _DENIAL, pattern("deny"))
-        )
-        return None if any(one.search(turned) for one in unclear) else _value(turned, with_unit)
+        if _TOO.search(turned) or _HEARSAY.search(statement) or not is_claimed(turned):
+            return None
+        return _value(turned, with_unit)
     return None
+
+
+_NONE = re.compile(
+    r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but"
+    r"|other))|\b(?:is|are|was|were|has|have|had|got|scored"
+    r"|found|made) (?:no|none|nothing|not a single)\b(?! (?:less|more|fewer|longer|doubt|idea))"
+    r"|\bno [a-z]++ (?:is|are|was|were|remains?|left|came|survived|passed|won)\b",
+    re.IGNORECASE,
+)
+
+
+def states_none(text: str) -> bool:
+    """Whether the closing statement counts nothing: "There are no marbles left."
+
+    >>> states_none("Nobody came."), states_none("There is no doubt.")
+    (True, False)
+    """
+    statements = _statements(text)
+    return (
+        bool(statements)
+        and bool(_NONE.search(statements[0]))
+        and not re.search(r"\d", statements[0])
+    )
+
+
+def is_claimed(statement: str) -> bool:
+    """Whether a statement says what it names: it denies nothing, and offers no choice."""
+    unclear = (_UNDECIDED, _DENIAL, pattern("deny"), pattern("bounds"))
+    return not any(one.search(statement) for one in unclear)
 
 
 def _is_other_label(statement: str, question: str) -> bool:
     """Return whether a statement is a label with a value, and the label is not what was asked."""
     labelled = _LABELLED.match(statement)
-    if labelled is None or _USUAL_LABEL.search(labelled[1]):
+    if labelled is None or _USUAL_LABEL.search(labelled[1]) or _PRONOUN.search(labelled[1]):
         return False
     label = _content(labelled[1])
     return bool(label) and not label <= _content(question)
@@ -119,17 +215,36 @@ def _is_other_label(statement: str, question: str) -> bool:
 def _statements(text: str, keep_asides: bool = False) -> list[str]:
     """Return the sentences that may state the answer, the last first."""
     body = _STRUCK.sub("", after_thinking(text)[-LONGEST:])
+    if _TEMPLATE.search(body):
+        return []
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
     after = _values_end(kept)
     if _WRONG.search(after) or is_retracted(after, ""):
         return []  # what follows the last value takes it back
     statements = [
-        sentence if keep_asides else _ASIDE.sub("", sentence)
+        result if keep_asides else _ASIDE.sub(_other_values, result)
         for sentence in reversed(kept)
-        if not _REMARK.match(sentence) and (keep_asides or not sentence.startswith("("))
+        if keep_asides or not sentence.startswith("(") or not _EXPLAINS.search(sentence)
+        if (result := _result(sentence))
     ]
     return [one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one)]
+
+
+def _result(sentence: str) -> str:
+    """Return what a sentence states; of "We are told that x = 6, so 3x = 18" the end."""
+    if not _REMARK.match(sentence):
+        return sentence
+    results = _SO.split(sentence)
+    return results[-1] if len(results) > 1 and _GIVEN.match(sentence) else ""
+
+
+def _other_values(aside: re.Match[str]) -> str:
+    """Return what an aside adds: nothing if it explains, else its values, as (3, 4) does."""
+    inside = _COMMAND.sub(" ", aside[1])
+    explains = _EXPLAINS.search(inside) and not re.search(r"\bor\b", inside, re.IGNORECASE)
+    has_word = re.search(r"[^\W\d_]{2,}", inside)
+    return "" if explains or (has_word and not re.search(r"\d", inside)) else aside[0]
 
 
 def _values_end(sentences: list[str]) -> str:
@@ -150,6 +265,17 @@ def _after_turn(statement: str) -> str:
 
 
 def _value(statement: str, with_unit: bool) -> str | None:
+    explained = _IN_OTHER_WORDS.split(statement)
+    if len(explained) > 1 and _NUMBER.search(explained[-1]):
+        statement = explained[-1]
+    numbers = list(_NUMBER.finditer(statement))
+    if len({number[0].strip() for number in numbers}) == 1:
+        bounded = _BOUNDED.search(statement, 0, numbers[0].start())
+        return None if bounded else _plain(numbers[0], with_unit)
+    last_clause = re.split(r",\s|\bso\b", statement)[-1]
+    if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
+        found = _NUMBER.search(statement, len(statement) - len(last_clause))
+        return _plain(found, with_unit) if found else None
     for states in reversed(list(_STATES.finditer(statement))):
         found = _NUMBER.search(statement, states.end())
         if found:
@@ -158,8 +284,7 @@ def _value(statement: str, with_unit: bool) -> str | None:
             if more and (not _CIRCUMSTANCE.match(rest) or " and " in rest[: more.start()]):
                 return None  # "4 hours and 30 minutes" is not 4
             return _plain(found, with_unit)
-    numbers = list(_NUMBER.finditer(statement))
-    return _plain(numbers[0], with_unit) if len(numbers) == 1 else None
+    return None
 
 
 def _plain(number: re.Match[str], with_unit: bool) -> str:
@@ -168,48 +293,22 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
     return plain + unit[0] if unit else plain
 
 
-def _in_digits(statement: str) -> str:
-    """Return a statement with its number words as digits: "twenty-three" is 23."""
-    pieces: list[str] = []
-    end = 0
-    for start, stop, number in _spelled(_COUNTED.sub("two times", statement)):
-        pieces += [_COUNTED.sub("two times", statement)[end:start], str(number)]
-        end = stop
-    return "".join(pieces) + _COUNTED.sub("two times", statement)[end:]
-
-
-def _spelled(statement: str) -> list[tuple[int, int, int]]:
-    words = list(_WORDS.finditer(statement))
-    found: list[tuple[int, int, int]] = []
-    at = 0
-    while at < len(words):
-        best = None
-        for last in range(at, min(len(words), at + 6)):
-            run = (
-                " ".join(word[0] for word in words[at : last + 1]).lower().replace("-", " ").split()
-            )
-            number = 12 if run == ["a", "dozen"] else count_in_words(run)
-            if number is None and len(run) == 1:
-                number = number_words().get(run[0])
-            if number is not None and run[-1] != "and":
-                best = last, number
-        if best is None:
-            at += 1
-        else:
-            found.append((words[at].start(), words[best[0]].end(), best[1]))
-            at = best[0] + 1
-    return found
-
-
 # -- Options
 
 _LETTER = re.compile(
     r"\(([A-Z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
-    r"|(?:\b(?i:choose|pick|with|is|be|but|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
+    r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
     r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
+)
+_REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
+_ELIMINATED = re.compile(
+    r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*"
+    r"|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"
+    r"(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.]))*",
+    re.IGNORECASE,
 )
 _OR_LETTER = re.compile(r"\b(?:or|and)\s+\(?[A-Z]\b(?!\w)|\b[A-Z]\)?\s*[,/&]\s*\(?[A-Z]\b(?!\w)")
 
@@ -221,7 +320,8 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
-        if _OR_LETTER.search(statement):
+        statement = _ELIMINATED.sub("", _REASON.sub("", statement))
+        if _OR_LETTER.search(statement) or lists_options(statement):
             return None
         found = {
             next(filter(None, match.groups()))
@@ -234,52 +334,204 @@ def stated_choice(text: str) -> str | None:
     return None
 
 
+def stated_option(text: str, options: tuple[str, ...]) -> str | None:
+    """Return the letter of the only option whose words the closing statement has.
+
+    >>> stated_option("This process is called osmosis.", ("diffusion", "osmosis"))
+    'B'
+    """
+    statements = _statements(text)
+    if not statements or not options:
+        return None
+    words = words_of(_TAIL.sub("", _after_turn_of_text(statements[0])))
+    found = [
+        (letter, option)
+        for letter, option in zip("ABCDEFGHIJ", map(words_of, options), strict=False)
+        if option and _index(words, option) is not None
+    ]
+    # "agrees" is a part of "neither agrees nor disagrees".
+    longest = [
+        letter
+        for letter, option in found
+        if not any(other != option and _index(other, option) is not None for _, other in found)
+    ]
+    denied = len(longest) == 1 and _denied_before(words, options["ABCDEFGHIJ".index(longest[0])])
+    return longest[0] if len(longest) == 1 and not denied else None
+
+
+def _denied_before(words: list[str], option: str) -> bool:
+    mine = words_of(option)
+    at = _index(words, mine) or 0
+    return bool({*words[:at]} & _DENYING_WORDS)
+
+
 # -- Texts
 
-_IS = re.compile(
-    r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|by|to be)\s+"
-    r"(?:(?:called|named|known as|the|a|an|in fact|actually|really|indeed|definitely)\s+)*",
-    re.IGNORECASE,
-)
 _TAIL = re.compile(
-    r",?\s+(?:which|who|because|since|as|from|where|when|that|not|and not|rather than)\b.*$|,.*$",
+    r",?\s+(?:which|who|because|since|where|that|not|and not|rather than|whereas|while|so)\b.*$"
+    r"|,\s.*$|\s[-–—]\s.*$|;.*$",
     re.IGNORECASE | re.DOTALL,
 )
+_LEAD = re.compile(
+    r"^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
+    r"|because|unlike|once|here|there|yes|well|clearly"
+    r"|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
+    re.IGNORECASE,
+)
+_NEXT = frozenset("next close similar compared related due thanks prior opposite belongs".split())
 _SMALL = frozenset(
     "the a an of in on at to and is was are were who what which where when how did does do it its"
-    " this that by for with as first called".split()
+    " this that by for with as first called you"
+    " me we they he she your our their be been can".split()
 )
+_DENYING_WORDS = frozenset(
+    "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
+    " except but hardly rarely seldom scarcely barely wrong false incorrect nobody none less fewer"
+    " unlike".split()
+)
+_OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
+# What follows these is compared with the answer, or related to it.
+_COMPARING = frozenset(
+    "than like near before after beside besides unlike except but without against versus vs from"
+    " until since like towards toward over under above below behind between".split()
+)
+_OF = frozenset("made consist consists composed full city name consisting out kind type".split())
+_FOLLOWING = frozenset(
+    "in on at during for from when because as by every each since while with to and under".split()
+)
+_VERB = re.compile(
+    r"^(?:is|are|was|were|has|have|had|\w+s|\w+ed|did|do|does|won|wrote|made|came|took|gave|led)$"
+)
+_QUOTED = re.compile(r"[\"“]([^\"“”]{8,300})[\"”]")
+_REPEATED = re.compile(r"^[ \t]*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE)
 
 
-def stated_texts(text: str, question: str = "") -> list[str]:
-    """Return what the closing statement says: after its verb, or before it if the rest repeats it.
+def without_question(text: str, question: str) -> str:
+    """Return a text without the question that it repeats."""
+    text = _REPEATED.sub("", text)
+    if len(question) < 8:
+        return text
+    text = _QUOTED.sub(lambda found: "" if found[1].strip(" .?") in question else found[0], text)
+    if question in text and text.strip() != question:
+        text = text.replace(question, " ")
+    return text
 
-    >>> stated_texts("The capital of France is Paris.")
-    ['Paris']
-    >>> stated_texts("Armstrong was the first on the Moon.", "Who was the first on the Moon?")
-    ['first on the Moon', 'Armstrong']
+
+def stated_values(text: str, question: str = "") -> list[str]:
+    """Return what the closing statement says after its last verb or equals sign, and all of it.
+
+    question: what was asked: a statement that repeats it counts, and not the one after it
+
+    >>> stated_values("The point is (3, -2).")
+    ['(3, -2)', 'The point is (3, -2)']
     """
     statements = _statements(text)
     if not statements:
         return []
-    statement = _after_turn_of_text(statements[0]).strip(" .!\"'“”")
-    if "?" in statement:
+    statement = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
+    if not is_claimed(statement):
         return []
     verbs = list(_IS.finditer(statement))
-    if not verbs:
-        return [statement]
-    last = _TAIL.sub("", statement[verbs[-1].end() :]).strip(" .!\"'“”")
-    found = [last] if last else []
+    after = [statement[verbs[-1].end() :].strip(" .!\"'“”")] if verbs else []
+    return [one for one in (*after, statement) if one]
+
+
+def states_text(text: str, gold: str, question: str = "") -> bool:
+    """Whether the statement that answers the question has the gold as its subject or its end.
+
+    >>> states_text("The capital of France is Paris.", "Paris")
+    True
+    >>> states_text("Bees make wax beside the honey.", "honey")
+    False
+    """
+    wanted = words_of(plain_name(gold))
+    statements = _statements(text)
+    if not wanted or not statements:
+        return False
     asked = _content(question)
-    rest = _content(statement[verbs[0].start() :])
-    if rest and asked and 2 * len(rest & asked) >= len(rest):
-        found.append(statement[: verbs[0].start()].strip(" ,"))
-    return found
+    turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
+    turned = plain_name(with_acronyms(turned, gold))
+    if _OFFERED.search(turned) or _HEARSAY.search(turned) or pattern("deny").search(turned):
+        return False
+    whole = _LEAD.sub("", turned)
+    words = words_of(_TAIL.sub("", whole))
+    asked -= {*wanted}
+    return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
+
+
+def _answering(statements: list[str], question: str) -> str:
+    """Return the last statement that repeats most of the question, else the last one."""
+    asked = _content(question)
+    return next((one for one in statements if _answers(one, asked)), statements[0])
+
+
+def _answers(statement: str, asked: set[str]) -> bool:
+    """Whether a statement repeats most of a question."""
+    return len(asked) > 1 and 2 * len(asked & _content(statement)) >= len(asked) + 1
+
+
+def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
+    at = _index(words, wanted)
+    if at is None or _DENYING_WORDS & {*words[max(0, at - 8) : at]}:
+        return False
+    end = at + len(wanted)
+    before = words[at - 1] if at else ""
+    if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
+        return False
+    if at > 1 and before == "to" and words[at - 2] in _NEXT:
+        return False
+    if at > 1 and words[at - 2] == "to" and before not in asked and before not in _SMALL:
+        return False  # "to make milk"
+    rest = words[end:]
+    if at == 0:
+        return False
+    if not rest:
+        return _leads_to_value(words[:at], asked)
+    return at > 1 and rest[0] in _FOLLOWING and before != "and"
+
+
+def _has_subject(words: list[str], wanted: list[str], asked: set[str]) -> bool:
+    """Whether a statement begins with the gold, and goes on with what was asked."""
+    rest = words[len(wanted) :]
+    if words[: len(wanted)] != wanted or rest[:1] in (["and"], ["or"], ["with"]):
+        return False
+    content = {word for word in rest if not word.isdigit()} - _SMALL
+    repeats = bool(content) and 2 * len(content & asked) >= len(content)
+    return repeats and not _DENYING_WORDS & {*rest}
+
+
+def _leads_to_value(lead: list[str], asked: set[str]) -> bool:
+    """Whether words before a value state it: "dark blue" is not blue, "we call it blue" is."""
+    if any(word in _VERBS or (len(word) > 3 and word.endswith(("s", "ed"))) for word in lead):
+        return True
+    return all(word in asked or word in _SMALL for word in lead)
+
+
+_VERBS = frozenset(
+    "is are was were be been has have had do does did will can make makes made give gives gave get"
+    " got call means use pay play live eat breathe"
+    " produce form take come came speak follow wrote won"
+    " led sell grow need want choose pick say think"
+    " believe find found know see in on at with by for"
+    " becomes answer therefore its thats it he she they we i you".split()
+)
+
+
+def _index(words: list[str], wanted: list[str]) -> int | None:
+    """Return where words stand in a row for the last time; None if they do not."""
+    for at in range(len(words) - len(wanted), -1, -1):
+        if words[at : at + len(wanted)] == wanted:
+            return at
+    return None
 
 
 def _after_turn_of_text(statement: str) -> str:
-    turns = [turn for turn in _TURN.finditer(statement) if turn[0].lower() != "so"]
-    return statement[turns[-1].end() :] if turns else statement
+    turns = list(_TURN.finditer(statement))
+    return (
+        statement[turns[-1].end() :]
+        if turns and statement[turns[-1].end() :].strip(" .")
+        else statement
+    )
 
 
 def _content(text: str) -> set[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
 
+from plaudit.answers._languages import english_units
 from plaudit.answers._numbers import same_number
 from plaudit.answers._rules import Rules
 from plaudit.answers._tokens import NO_NOUNS, Token
@@ -50,6 +51,7 @@ min minute = 60 s
 h hr hour = 3600 s
 d day = 86400 s
 week wk = 604800 s
+fortnight = 1209600 s
 month = 1 month
 year yr = 12 month
 decade = 120 month
@@ -96,13 +98,21 @@ $ dollar USD usd buck = 1 dollar
 cent \cents ¢ = 1/100 dollar
 \euro euro EUR eur = 1 euro
 \pounds GBP gbp = 1 sterling
-\yen yen = 1 yen
+\yen yen JPY = 1 yen
+rupee ₹ INR = 1 rupee
+CHF franc = 1 franc
+yuan RMB CNY = 1 yuan
+won ₩ KRW = 1 won
+ruble rouble ₽ RUB = 1 ruble
+real reais = 1 real
+pence penny = 1/100 sterling
 dime = 1/10 dollar
 nickel = 1/20 dollar
 byte B = 8 bit
 bit = 1 bit
 dozen = 12
 """
+CURRENCIES = frozenset("dollar euro sterling yen rupee franc yuan won ruble real".split())
 _PREFIXES = {"": "1", "k": "1e3", "m": "1e-3", "M": "1e6", "G": "1e9", "n": "1e-9"}
 _PREFIXES |= {"\\mu": "1e-6", "µ": "1e-6"}
 _PREFIXED = r"""
@@ -255,6 +265,67 @@ class _UnitReader:
         return True
 
 
+# -- Quantities as people write them
+
+_NUMBER = r"(?<!\d)\d{1,15}(?:,\d{3})*+(?:\.\d{1,15})?"
+_FEET = re.compile(r"(?<![\d°'.])(\d{1,4})\s?['′’]\s?(\d{1,4})\s?(?:\"|''|″|”)")
+_HOURS = re.compile(r"(?<![\w.])(\d{1,4})\s?h\s?(\d{1,2})(?:\s?m(?:in)?)?(?![\w.])")
+_ABBREVIATED = re.compile(r"(?<=[\d ])(min|sec|hrs?|in|ft|lbs?|oz|mi|yrs?|approx)\.(?=\s|$)")
+_TIME_UNIT = re.compile(r"(?<=\d)\s?(min|sec|hrs?|h|s)(?![\w./])", re.IGNORECASE)
+_TIME_UNITS = {"min": " minutes", "sec": " seconds", "hr": " hours", "hrs": " hours", "h": " hours"}
+_TIME_UNITS["s"] = " seconds"
+_RATE = re.compile(rf"({_NUMBER}\s[^\W\d_]++)\s(?:a|an|per|each|every)\s([^\W\d_]++)")
+_PER_MANY = re.compile(rf"({_NUMBER})\s?([^\W\d_]++)(?:\s?/\s?|\sper\s)(\d{{1,9}})\s?([^\W\d_]++)")
+_AND_HALF = re.compile(r"(?<![\w.])(an?|\d{1,9})\s([^\W\d_]++)\sand\sa\s(half|quarter)(?!\w)", re.I)
+_ONE = re.compile(r"^an?\s(?=(\w++)$)", re.I)
+_CODE_FIRST = re.compile(rf"(?<!\w)(USD|EUR|GBP|CHF|JPY|INR|US\$|Rs\.?|₹|₩|₽)\s?(-?{_NUMBER})")
+_CODES = {"US$": "dollars", "Rs": "rupees", "Rs.": "rupees", "₹": "rupees", "₩": "won"}
+_CODES |= {"₽": "rubles", "USD": "dollars", "EUR": "euros", "GBP": "pounds", "CHF": "francs"}
+_CODES |= {"JPY": "yen", "INR": "rupees"}
+
+
+_LETTER_UNITS = {"L": "liters", "l": "liters", "g": "grams", "m": "meters", "h": "hours"}
+
+
+def plain_quantity(text: str) -> str:
+    """Return a quantity as a number with its unit behind it.
+
+    >>> plain_quantity("2h15"), plain_quantity("12 euros a kilo"), plain_quantity("USD 640")
+    ('2 hours 15 minutes', '12 euros/kilo', '640 dollars')
+    """
+    text = english_units(text)
+    text = _FEET.sub(r"\1 feet \2 inches", text)
+    text = _HOURS.sub(r"\1 hours \2 minutes", text)
+    text = _ABBREVIATED.sub(r"\1", text)
+    text = _TIME_UNIT.sub(lambda found: _TIME_UNITS[found[1].lower()], text)
+    text = _CODE_FIRST.sub(lambda found: f"{found[2]} {_CODES[found[1]]}", text)
+    text = _AND_HALF.sub(_with_part, text)
+    text = _PER_MANY.sub(_per_one, text)
+    text = _RATE.sub(lambda found: _rate(found), text)
+    one = _ONE.match(text)
+    return f"1 {text[one.end() :]}" if one and find_unit(one[1]) else text
+
+
+def _with_part(found: re.Match[str]) -> str:
+    if find_unit(found[2]) is None:
+        return found[0]
+    whole = 1 if found[1].lower() in ("a", "an") else int(found[1])
+    return f"{whole}.{5 if found[3].lower() == 'half' else 25} {found[2]}"
+
+
+def _per_one(found: re.Match[str]) -> str:
+    """6 L/100 km as 0.06 L/km."""
+    if find_unit(found[2]) is None or find_unit(found[4]) is None or not int(found[3]):
+        return found[0]
+    value = Fraction(found[1].replace(",", "")) / int(found[3])
+    units = (_LETTER_UNITS.get(unit, unit) for unit in (found[2], found[4]))
+    return f"{float(value):.12g} {'/'.join(units)}"
+
+
+def _rate(found: re.Match[str]) -> str:
+    return found[0] if find_unit(found[2]) is None else f"{found[1]}/{found[2]}"
+
+
 # -- Comparing quantities
 
 _INVERSE = frozenset(["arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc"])
@@ -322,6 +393,8 @@ def same_quantity(gold: Node, answer: Node, rules: Rules) -> tuple[bool, str]:
 
 def with_unit_letter(node: Node) -> Node:
     """A number times a letter that is a unit, `5 m`, as a quantity; anything else as it is."""
+    if node.op == "mul" and node.args[-1].op == "pow":
+        return _with_unit_power(node)
     if node.op != "mul" or node.args[-1].op != "sym":
         return node
     letter, rest = node.args[-1].val, node.args[:-1]
@@ -334,6 +407,20 @@ def with_unit_letter(node: Node) -> Node:
     if letter not in LETTERS and letter != "\\Omega":
         return node
     return Node("unit", (value,), UNITS[letter])
+
+
+def _with_unit_power(node: Node) -> Node:
+    """A number times a power of a unit, `2 m^2`, as a quantity; anything else as it is."""
+    base, exponent = node.args[-1].args
+    power = exact(exponent)
+    rest = node.args[:-1]
+    value = rest[0] if len(rest) == 1 else Node("mul", rest)
+    if base.op != "sym" or base.val not in LETTERS or power not in (2, 3) or letters(value):
+        return node
+    unit = UNITS[base.val]
+    times = int(power)
+    dimension = tuple((name, count * times) for name, count in unit.dimension)
+    return Node("unit", (value,), Unit(dimension, unit.size**times))
 
 
 def _hundredth(side: _Quantity) -> Node:
@@ -368,6 +455,8 @@ def _same_unit(mine: _Quantity, yours: _Quantity, rules: Rules) -> tuple[bool, s
     if gold == UNITS[r"\pounds"] and answer == UNITS["pound"]:
         answer = gold  # the word means money if the sign did
     if gold.dimension != answer.dimension:
+        if gold.dimension in _SCALES_OF_HEAT and answer.dimension in _SCALES_OF_HEAT:
+            return same_number(_celsius(mine), _celsius(yours), rules)
         if not gold.dimension and not gold.nouns:
             return same_number(mine.value, yours.value, rules)
         return False, "units of another dimension"
@@ -380,6 +469,31 @@ def _same_unit(mine: _Quantity, yours: _Quantity, rules: Rules) -> tuple[bool, s
     if value is not None and yours.value.op == "num":
         converted = number(value * answer.size / gold.size)
     return same_number(mine.value, converted, rules)
+
+
+# Each scale of temperature: how many degrees Celsius one of its degrees is, and where 0 °C is.
+_SCALES_OF_HEAT: dict[Dimension, tuple[Fraction, Fraction]] = {
+    (("celsius", 1),): (Fraction(1), Fraction(0)),
+    (("fahrenheit", 1),): (Fraction(5, 9), Fraction(32)),
+    (("K", 1),): (Fraction(1), Fraction("273.15")),
+}
+
+
+def as_temperatures(gold: Node, answer: Node) -> tuple[Node, Node]:
+    """Two sides such as 100 °C and 212 °F as quantities; anything else as it is."""
+    mine, yours = with_unit_letter(gold), with_unit_letter(answer)
+    units = [side.val.dimension for side in (mine, yours) if side.op == "unit"]
+    if len(units) == 2 and all(unit in _SCALES_OF_HEAT for unit in units):
+        return mine, yours
+    return gold, answer
+
+
+def _celsius(side: _Quantity) -> Node:
+    value = exact(side.value)
+    if value is None or side.unit is None:
+        return side.value
+    degree, zero = _SCALES_OF_HEAT[side.unit.dimension]
+    return number((value - zero) * degree)
 
 
 def _nouns_agree(mine: tuple[str, ...], yours: tuple[str, ...]) -> bool:

@@ -1,9 +1,10 @@
-r"""Answers that are not formulas: words, letters of options, times of day and dates."""
+r"""Answers that are not formulas: words, codes, and golds that hold no answer."""
 
 import re
 import unicodedata
-from typing import NamedTuple
+from functools import lru_cache
 
+from plaudit.answers._number_words import ordinals_in_digits
 from plaudit.answers._tokens import NUMBER_WORDS
 
 _ARTICLES = frozenset(["a", "an", "the"])
@@ -26,25 +27,41 @@ _FILLING = re.compile(
 
 def words_of(text: str) -> list[str]:
     r"""The words of a text as they are compared."""
+    return list(_words_of(text))
+
+
+@lru_cache(maxsize=4096)
+def _words_of(text: str) -> tuple[str, ...]:
     text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
-    text = unicodedata.normalize("NFKD", text).lower()
-    text = "".join(c for c in text if not unicodedata.combining(c))
+    text = plain_letters(text).lower()
     text = _MINUS.sub("minus ", _POINT.sub("point", text))
     text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
     words = _NO_WORD.sub(" ", text).split()
     kept = [word for word in words if word not in _ARTICLES]
-    return [_NUMBER.get(word, word) for word in kept or words]
+    return tuple(_NUMBER.get(word, word) for word in kept or words)
+
+
+def plain_letters(text: str) -> str:
+    """Return a text without accents."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKD", text)
+    return "".join(c for c in text if not unicodedata.combining(c))
 
 
 def same_words(gold: str, answer: str) -> bool:
     """Whether two texts have the same words; how they are formatted does not count."""
     mine, yours = words_of(gold), words_of(answer)
+    if mine != yours and len(answer) < 200:
+        mine, yours = words_of(plain_name(gold)), words_of(plain_name(answer))
+        if mine == yours and _ORDINAL_END.search(gold):
+            return True
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
     return mine == yours or "".join(mine) == "".join(yours)
 
 
-def same_list(gold: str, answer: str) -> bool:
+def same_names(gold: str, answer: str) -> bool:
     """Whether two texts list the same names, in any order: "red, blue" and "blue and red"."""
     mine, yours = (sorted(map(words_of, _LISTED.split(text))) for text in (gold, answer))
     return len(mine) > 1 and mine == yours and [] not in mine
@@ -66,91 +83,155 @@ def without_filling(text: str) -> str:
     return shown[found.end() :] if found else shown
 
 
-# -- Letters of options
+# -- Acronyms
 
-_FORMATTING = re.compile(
-    r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
-)
-_LEAD = re.compile(
-    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+"
-    r"(?:is|:|=)?\s*+",
-    re.IGNORECASE,
-)
-_LETTER = re.compile(
-    r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;?!-]|\(|only$|because\b|since\b)"
-)
-_LETTER_ALONE = re.compile(r"^[(\[]?\s*+([A-Z])\s*+[)\]]\s*+(\S.*)?$", re.DOTALL)
-# Two letters, with "and" or "or" between them, or at least one of , & / ; and space. Possessive, so
-# that a long row of commas is read once.
-_SEVERAL = re.compile(
-    r"^\W*+([A-J])(?:\W*+(?:and|or)(?:[,&/;\s]*+(?:and|or))*+|(?=[^\w,&/;\s]*+[,&/;\s]))\W*+"
-    r"([A-J])\b(?!\w)"
-)
-_BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)
+_CAPITALS = re.compile(r"\b[A-Z][\w'’-]*+(?:\s(?:of|the|and|for|de|[A-Z][\w'’-]*+)){1,11}+")
+_LONGEST_NAME = 12  # words
+_SHORT_WORDS = frozenset("of the and for de".split())
 
 
-def _plain_choice(text: str) -> str:
-    return " ".join(_FORMATTING.sub(" ", text).split()).strip().rstrip(".").strip()
+def initials(text: str) -> str:
+    """Return the first letters of the words of a name, without "of" and "the".
 
-
-def read_choice(text: str) -> str | None:
-    r"""The letter of an option that a text is; None if there is none, or more than one."""
-    plain = _LEAD.sub("", _plain_choice(text))
-    if several_choices(plain):
-        return None
-    if len(plain) == 1 and plain.isalpha():
-        return plain.upper()
-    found = _LETTER.match(plain) or _LETTER_ALONE.match(plain)
-    if found is None or (found[1].islower() and plain[:1] != "("):
-        return None
-    return found[1].upper()
-
-
-def several_choices(text: str) -> bool:
-    """Whether a text picks more than one option."""
-    plain = _plain_choice(text)
-    found = _SEVERAL.match(_BOTH.sub("", plain))
-    if found is None or found[1] == found[2]:
-        return False
-    between = plain[plain.index(found[1]) + 1 :].strip()
-    # "A: B cells" is an option with its text.
-    return not between.startswith((":", ".", ")")) or bool(_BOTH.search(plain))
-
-
-_OPTION = re.compile(r"(?:^|\s)\(?([A-Z])[).:]\s*+")
-
-
-def options_in(question: str) -> list[str]:
-    """Return the texts of the options that a question lists, A first; empty if it lists none.
-
-    >>> options_in("Which is it? A) red B) blue")
-    ['red', 'blue']
+    >>> initials("United States of America")
+    'USA'
     """
-    found = list(_OPTION.finditer(question[:20_000]))
-    start = next((at for at, one in enumerate(found) if one[1] == "A"), None)
-    if start is None:
-        return []
-    options: list[str] = []
-    for one, following in zip(found[start:], [*found[start + 1 :], None], strict=True):
-        if ord(one[1]) != ord("A") + len(options):
-            break
-        end = following.start() if following else len(question)
-        options.append(question[one.end() : end].strip(" \n,;"))
-    return options if len(options) > 1 else []
+    words = re.findall(r"[^\W\d_][\w'’]*+", text)
+    return "".join(word[0] for word in words if word.lower() not in _SHORT_WORDS)
+
+
+def with_acronyms(text: str, gold: str) -> str:
+    """Return a text with the gold in place of its acronym, or of the words of a gold that is one.
+
+    >>> with_acronyms("It is in the U.A.E.", "United Arab Emirates")
+    'It is in the United Arab Emirates'
+    >>> with_acronyms("The World Health Organization", "WHO")
+    'The WHO'
+    """
+    plain = gold.replace(".", "").strip()
+    if plain.isupper() and plain.isalpha() and 2 <= len(plain) <= 8:
+        if plain not in text:
+            text = _dotted(plain).sub(plain, text)
+        return _CAPITALS.sub(lambda run: _shortened(run[0], plain), text)
+    short = initials(gold)
+    is_name = len(short) > 1 and short.isupper() and len(gold.split()) <= 6
+    is_name = is_name and not re.search(r"\b[A-Z]{2,}\b|\b[IVX]$", gold)  # not Volume IV
+    return _dotted(short).sub(gold, text) if is_name else text
+
+
+def _dotted(letters: str) -> re.Pattern[str]:
+    return re.compile(r"\b" + r"\.?\s?".join(letters) + r"(?:\b\.?|\.)(?!\w)")
+
+
+def _shortened(run: str, acronym: str) -> str:
+    words = run.split()[-_LONGEST_NAME:]
+    for start in range(len(words)):
+        if initials(" ".join(words[start:])) == acronym:
+            return " ".join([*words[:start], acronym])
+    return run
+
+
+# -- Names as they are written: Act II, the 9th, Ch., Mt.
+
+_NUMERAL = r"(?=[IVXLC])(?:X[CL]|L?X{0,3})(?:I[XV]|V?I{0,3})"
+# After a name, and before "century": neither "by L. K. Advani" nor "but I" has one.
+_ROMAN = re.compile(
+    rf"\b([A-Z][a-z'’]++|chapter|act|part|volume|section|scene|type|class|phase|stage|war)(\s)"
+    rf"({_NUMERAL})(?![\w'’]|\.\s?[A-Z])|\b({_NUMERAL})(?=\scentury)"
+)
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100}
+_ABBREVIATIONS = {
+    "ch": "chapter", "vol": "volume", "pp": "pages", "p": "page", "mt": "mount", "st": "saint",
+    "ft": "fort", "no": "number", "fig": "figure", "sec": "section", "art": "article",
+}  # fmt: skip
+_ABBREVIATION = re.compile(
+    r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE
+)
+_ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
+_THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
+
+
+@lru_cache(maxsize=4096)
+def plain_name(text: str) -> str:
+    """Return a text with its ordinals and Roman numerals as numbers, and abbreviations in full.
+
+    >>> plain_name("Henry the Eighth"), plain_name("Ch. IX"), plain_name("Mt. Everest")
+    ('Henry 8', 'chapter 9', 'mount Everest')
+    """
+    text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
+    text = _ROMAN.sub(_with_number, text)
+    text = _ORDINAL_END.sub("", ordinals_in_digits(text))
+    return _THE_NUMBER.sub("", text)
+
+
+def _with_number(found: re.Match[str]) -> str:
+    """A name with its Roman numeral as a number; a century with its."""
+    return f"{found[1]} {_roman(found[3])}" if found[3] else str(_roman(found[4]))
+
+
+def _roman(text: str) -> int:
+    values = [_ROMAN_DIGITS[letter] for letter in text]
+    return sum(
+        -value if any(later > value for later in values[at + 1 : at + 2]) else value
+        for at, value in enumerate(values)
+    )
+
+
+_DIRECTIONS = {"N": "north", "S": "south", "E": "east", "W": "west"}
+
+
+def is_direction(gold: str, answer: str) -> bool:
+    """Whether a gold such as NE is the direction that the answer names in words, or the reverse."""
+    short, long = sorted((gold.strip(" ."), answer.strip(" .")), key=len)
+    words = "".join(_DIRECTIONS.get(letter, "?") for letter in short)
+    return len(short) < 4 and words == "".join(words_of(long))
+
+
+# -- Reactions of chemistry
+
+_ARROW = re.compile(r"\s*+(?:->|-->|→|⟶|⇌|\\to\b|\\rightarrow|=)\s*+")
+
+
+def same_reaction(gold: str, answer: str) -> bool | None:
+    """Whether two reactions have the same sides; None if the gold is no reaction.
+
+    >>> same_reaction("2H2 + O2 -> 2H2O", "O₂ + 2 H₂ = 2 H₂O")
+    True
+    """
+    mine, yours = _sides(gold), _sides(answer)
+    if len(mine) != 2 or not re.search(r"->|→|\\to\b|rightarrow|⇌", gold):
+        return None
+    return mine == yours
+
+
+def _sides(text: str) -> list[list[str]]:
+    plain = _code(text.replace("\\ce", ""))
+    return [
+        sorted("".join(part.split()) for part in re.split(r"\s*\+\s*", side))
+        for side in _ARROW.split(plain)
+    ]
 
 
 # -- Words that look like products: WHO, H2O, XIV, ATG
 
-_CODE = re.compile(r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?")
-_CODE_DRESS = re.compile(r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_]|(?<=\w)[.](?=\w|$)")
+_CODE = re.compile(
+    r"[A-Za-z0-9]++(?:[-.'][A-Za-z0-9]++)*+'?|(?:[A-Z][a-z]?\d*+|\((?:[A-Z][a-z]?\d*+)++\)\d*+)++\d*+[+-]?"
+    r"|[A-Z]['2]?+(?:\s[A-Z]['2]?+){2,}+"
+)
+_STRAND = re.compile(r"^5['′’]\s?-?\s?|\s?-?\s?3['′’]$")
+_CODE_FORMATTING = re.compile(
+    r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_^]|(?<=\w)[.](?=\w|$)"
+)
 _ALGEBRA = re.compile(
     r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
     r"|area|volume|perimeter|variables?|solve|polynomial|coefficient|equation)\b|\b[a-z]\b(?<![ai])",
     re.IGNORECASE,
 )
+_IN_BASE = re.compile(r"^[0-9A-Fa-f]++_\{?\(?(?:1[1-9]|[23]\d)\)?\}?$")  # FF_{16}
 _VOWEL = re.compile(r"[aeiouy]", re.IGNORECASE)
 
 
+@lru_cache(maxsize=4096)
 def is_code(gold: str, question: str = "") -> bool:
     """Whether a gold is a word, an acronym, a formula of chemistry or a code, and no product.
 
@@ -162,10 +243,11 @@ def is_code(gold: str, question: str = "") -> bool:
         return False
     letters = [c for c in plain if c.isalpha()]
     capitals = sum(map(str.isupper, letters))
-    if _ALGEBRA.search(question):
+    if _ALGEBRA.search(question) or _IN_BASE.search(gold):
         return False
     if capitals:
-        return len(plain.replace(" ", "")) >= 2 and (len(letters) >= 2 or plain[0].isupper())
+        is_label = bool(question) and plain[-1].isupper()  # seat 14C
+        return len(letters) >= 2 or plain[0].isupper() or is_label
     return len(letters) >= 3 and plain.isalpha() and bool(_VOWEL.search(plain))
 
 
@@ -175,6 +257,8 @@ def same_code(gold: str, answer: str) -> bool | None:
     Case counts if there are digits, or small letters after a capital, as in Co and CO.
     """
     mine, yours = _code(gold), _code(answer)
+    if yours.startswith("5") and yours.rstrip("'′’").endswith("3"):
+        yours = _STRAND.sub("", yours)
     if not _CODE.fullmatch(yours):
         return None
     mine, yours = (re.sub(r"[-. ]", "", code) for code in (mine, yours))
@@ -183,31 +267,8 @@ def same_code(gold: str, answer: str) -> bool | None:
 
 
 def _code(text: str) -> str:
-    text = unicodedata.normalize("NFKC", text)  # subscripts become digits
-    return _CODE_DRESS.sub("", text).strip().strip(".").strip()
-
-
-# -- Questions that ask for a form
-
-_FORM = re.compile(
-    r"\b(?:factor(?:i[sz]e|i[sz]ation)?|expand|simplif\w+|rationali[sz]e|scientific notation"
-    r"|mixed number|in words|as an? (?:decimal|percent\w*|fraction|improper fraction)|lowest terms"
-    r"|complete the square|roman numerals?|in base|binary|hexadecimal)\b",
-    re.IGNORECASE,
-)
-_FORM_DRESS = re.compile(r"[\s${}\\]|\\[,;! ]|left|right|[dt]?frac")
-
-
-def restates(answer: str, gold: str, question: str) -> bool:
-    """Whether an answer only repeats the expression of a question that asks for another form."""
-    if not _FORM.search(question):
-        return False
-    mine, wanted, asked = (_form_text(text) for text in (answer, gold, question))
-    return mine != wanted and len(mine) > 1 and mine in asked
-
-
-def _form_text(text: str) -> str:
-    return _FORM_DRESS.sub("", text.replace("·", "*").replace("\\cdot", "*")).strip(".").lower()
+    text = unicodedata.normalize("NFKC", text).replace("−", "-")  # subscripts become digits
+    return _CODE_FORMATTING.sub("", text).strip().strip(".").strip()
 
 
 # -- Golds that hold no answer
@@ -224,206 +285,3 @@ def is_placeholder(gold: str) -> bool:
     # "NA" may be an answer, and "Na" is sodium.
     plain = gold.strip()
     return plain not in ("NA", "Na", "na") and bool(_PLACEHOLDER.fullmatch(plain))
-
-
-# -- Times of day and dates
-
-_MONTHS = "january february march april may june july august september october november december"
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-MONTHS = {month: index for index, month in enumerate(_MONTHS.split(), start=1)}
-MONTHS |= {month[:3]: index for month, index in list(MONTHS.items())} | {"sept": 9}
-DAYS = {day: index for index, day in enumerate(_DAYS.split())}
-DAYS |= {day[:3]: index for day, index in list(DAYS.items())} | {"tues": 1, "thurs": 3, "thur": 3}
-_CLOCK = re.compile(
-    r"(?P<hour>\d{1,2})(?:\s*+[:.]\s*+(?P<minute>\d{2})(?::(?P<second>\d{2}))?)?\s*+"
-    r"(?P<half>[ap]\.?\s?m\b\.?|o'?clock(?:\s*+[ap]\.?\s?m\b\.?)?|h|hrs?|hours)?",
-    re.IGNORECASE,
-)
-_HOUR = re.compile(r"([a-z]++) o'?clock")
-_SPOKEN = re.compile(
-    r"(?:an? )?(?P<minutes>[a-z]++|\d{1,2})(?: minutes?)? (?P<side>past|after|to|before)"
-    r" (?P<hour>[a-z]++|\d{1,2})(?: o'?clock)?"
-)
-_NAMED_TIMES = {"noon": 12 * 3600, "midday": 12 * 3600, "midnight": 0}
-_LAST_WORDS = [[word] for word in _NAMED_TIMES]
-_PARTS_OF_THE_DAY = (
-    (re.compile(r"\s*+in the morning$", re.IGNORECASE), " a.m."),
-    (re.compile(r"\s*+(?:in the (?:afternoon|evening)|at night)$", re.IGNORECASE), " p.m."),
-)
-_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})")
-_NUMERIC = re.compile(r"(\d{1,2})/(\d{1,2})/(\d{4})")
-_WORDS = re.compile(r"[a-z]++|\d++")
-_LONGEST_PART = 12  # letters or digits of a month, a day or a year
-
-
-class Clock(NamedTuple):
-    """A time of day in seconds; `half` is whether it is known to be before or after noon."""
-
-    seconds: int
-    half: bool
-
-
-class Date(NamedTuple):
-    """A date; what the text leaves out is 0, or -1 for the weekday. Years BC are negative."""
-
-    year: int
-    month: int
-    day: int
-    weekday: int = -1
-
-
-def _plain(text: str) -> str:
-    text = re.sub(r"\\(?:text|mathrm|mathbf|textbf|textit)(?![a-z])\s*+|[{}$~]|\\[,;! ]", " ", text)
-    return " ".join(text.replace("\\", "").split())
-
-
-def read_clock(text: str) -> Clock | None:
-    r"""The time of day that a text is; None if it is not one."""
-    text = (
-        re.sub(r"\s*+:\s*+", ":", _plain(text)).strip().rstrip(".") if ":" in text else _plain(text)
-    )
-    text = re.sub(r"^(?:at|about|around)\s++", "", text.strip(), flags=re.IGNORECASE)
-    for pattern, half in _PARTS_OF_THE_DAY:
-        text = pattern.sub(half, text)
-    text = re.sub(r"^12(?::00)?\s++(?=noon$|midnight$|midday$)", "", text, flags=re.IGNORECASE)
-    if text.lower().rstrip(".") in _NAMED_TIMES:
-        return Clock(_NAMED_TIMES[text.lower().rstrip(".")], True)
-    full_hour = _HOUR.fullmatch(text.lower().rstrip("."))
-    if full_hour and full_hour[1] in NUMBER_WORDS:
-        text = f"{NUMBER_WORDS[full_hour[1]]} o'clock"
-    spoken = _spoken_clock(text)
-    if spoken is not None:
-        return spoken
-    found = _CLOCK.fullmatch(text) or _CLOCK.fullmatch(text.rstrip("."))
-    if found is None or (found["minute"] is None and found["half"] is None):
-        return None
-    hour, minute = int(found["hour"]), int(found["minute"] or 0)
-    second = int(found["second"] or 0)
-    half = re.sub(
-        r"[^apm]", "", (found["half"] or "").lower().replace("o'clock", "").replace("oclock", "")
-    )
-    if hour > 24 or minute > 59 or second > 59 or (half and not 1 <= hour <= 12):
-        return None
-    if found["half"] and found["half"].lower()[0] == "h" and not found["minute"]:
-        return None
-    if half:
-        hour = hour % 12 + (12 if half == "pm" else 0)
-    said = bool(half) or hour > 12 or hour == 0 or found["hour"][0] == "0"
-    return Clock((hour % 24 * 60 + minute) * 60 + second, said)
-
-
-def _spoken_clock(text: str) -> Clock | None:
-    """A time such as "a quarter past four", "half past 3", "ten to six"."""
-    found = _SPOKEN.fullmatch(text.lower().replace("-", " ").rstrip("."))
-    if found is None:
-        return None
-    parts = {"quarter": 15, "half": 30}
-    minutes = parts.get(found["minutes"]) or _counted(found["minutes"])
-    hour = _counted(found["hour"])
-    if minutes is None or hour is None or not 1 <= hour <= 12 or minutes > 59:
-        return None
-    signed = minutes if found["side"] in ("past", "after") else -minutes
-    return Clock((hour * 60 + signed) * 60 % 43200, False)
-
-
-def _counted(word: str) -> int | None:
-    return int(word) if word.isdigit() else NUMBER_WORDS.get(word)
-
-
-def says_time(text: str, question: str = "") -> bool:
-    """Whether a text or its question says that a:b is a time of day."""
-    lowered = _plain(text).lower()
-    if (
-        re.search(r"\d\s*+(?:[ap]\.?\s?m\b|o'?clock)", lowered)
-        or lowered.rstrip(".").split()[-1:] in _LAST_WORDS
-    ):
-        return True
-    return bool(question) and bool(
-        re.search(
-            r"\btime of day\b|\bwhat time\b|\bclock\b|\bo'clock\b|\bat which time\b",
-            question,
-            re.IGNORECASE,
-        )
-    )
-
-
-def same_clock(gold: Clock, answer: Clock) -> bool:
-    """Whether two times agree; if one does not say its half of the day, either will do."""
-    if gold.half and answer.half:
-        return gold.seconds == answer.seconds
-    return gold.seconds % 43200 == answer.seconds % 43200
-
-
-def read_date(text: str) -> Date | None:
-    r"""The date that a text is; None if it is not one."""
-    text = _plain(text).strip().rstrip(".")
-    iso = _ISO.fullmatch(text)
-    if iso:
-        return Date(int(iso[1]), int(iso[2]), int(iso[3]))
-    slashed = _NUMERIC.fullmatch(text)
-    if slashed:
-        return _slashed(*map(int, slashed.groups()))
-    lowered = re.sub(r"(?<=\d)(?:st|nd|rd|th)\b", "", text.lower())
-    lowered = re.sub(r"\b([abc])\.\s?([cde])\.?(?:\s?e\.?)?(?![a-z])", r"\1\2", lowered)
-    lowered = lowered.replace("a.d.", "ad").replace("b.c.e.", "bc").replace("c.e.", "ad")
-    parts = _WORDS.findall(lowered)
-    if not parts or len(parts) > 7 or max(map(len, parts)) > _LONGEST_PART:
-        return None
-    if not re.fullmatch(r"[\w\s,.'-]*+", lowered):
-        return None
-    return _from_words(parts)
-
-
-def _slashed(first: int, second: int, year: int) -> Date | None:
-    """14/03/2015 or 03/14/2015; None if either could be the month."""
-    if first > 12 >= second or first == second:
-        return Date(year, second, first)
-    return Date(year, first, second) if second > 12 >= first else None
-
-
-def _from_words(parts: list[str]) -> Date | None:
-    month = day = year = 0
-    weekday, era = -1, 1
-    numbers: list[str] = []
-    for part in parts:
-        if part.isdigit():
-            numbers.append(part)
-        elif part in MONTHS and not month:
-            month = MONTHS[part]
-        elif part in DAYS and weekday < 0:
-            weekday = DAYS[part]
-        elif part in ("bc", "bce"):
-            era = -1
-        elif part in ("ad", "ce"):
-            era = 1 if era == 1 else era
-        elif part not in ("of", "the", "in", "on", "year"):
-            return None
-    has_era = any(part in ("bc", "bce", "ad", "ce") for part in parts)
-    if not month and not has_era:
-        return Date(0, 0, 0, weekday) if weekday >= 0 and not numbers else None
-    if len(numbers) > 2 or (not numbers and weekday < 0):
-        return Date(0, month, 0) if month and len(parts) == 1 else None
-    for index, digits in enumerate(numbers):
-        value = int(digits)
-        if (
-            month
-            and not day
-            and 1 <= value <= 31
-            and len(digits) < 3
-            and not (index == 1 and not day and len(numbers) == 2 and int(numbers[0]) <= 31)
-        ):
-            day = value
-        elif not year:
-            year = value
-        else:
-            return None
-    return Date(era * year, month, day, weekday)
-
-
-def same_date(gold: Date, answer: Date) -> bool:
-    """Whether two dates agree; a weekday that one does not say is left aside."""
-    if gold.weekday >= 0 and answer.weekday >= 0 and gold.weekday != answer.weekday:
-        return False
-    if gold[:3] == (0, 0, 0) or answer[:3] == (0, 0, 0):
-        return gold[:3] == answer[:3] and gold.weekday == answer.weekday
-    return gold[:3] == answer[:3]

@@ -9,6 +9,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterator
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -46,7 +47,7 @@ GLUE_WORDS = frozenset(
 SHORT_UNITS = frozenset(
     "km cm mm nm mi yd ft in lb lbs oz kg mg ml mL kL cL dL hr hrs min sec ms ns kJ MJ kW MW GW mW"
     " Hz kHz MHz GHz Pa kPa MPa mA mV kV kN mol rad deg mph kph eV keV MeV GeV USD EUR GBP cal cc"
-    " bps GB MB KB TB ha mJ".split()
+    " bps GB MB KB TB ha mJ kWh CHF JPY INR".split()
 )
 INTEGER_LETTERS = frozenset("k n m l j p q t z".split())
 NUMBER_WORDS = {
@@ -80,7 +81,7 @@ NO_NOUNS = frozenset(
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
     " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
-    " perhaps probably ish so".split()
+    " perhaps probably ish so değil nicht niet ikke inte".split()
 )
 
 _UP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))
@@ -187,6 +188,7 @@ _BOLD = re.compile(r"(?<![\w)\]}])\*\*|\*\*(?![\w({\[\\-])|(?<!\w)__|__(?!\w)")
 _WRAPPING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 
 
+@lru_cache(maxsize=4096)
 def without_formatting(text: str) -> str:
     r"""The text in plain LaTeX: no bold, no spacing, no delimiters around it, no Unicode signs."""
     text = _one_backslash(text)

@@ -18,8 +18,8 @@ _LEAD = (
     r"\s++)*+"
 )
 _NO = re.compile(
-    _LEAD
-    + r"(?:(?:absolutely|certainly|definitely|of course|surely|probably) not\b|not at all\b|nope\b"
+    _LEAD + r"(?:(?:absolutely|certainly|definitely|of course|surely"
+    r"|probably) not\b|not (?:at all|really|quite)\b|hardly\b|nope\b"
     r"|nah\b|no way\b|never\b|false\b|incorrect\b|wrong\b|untrue\b|impossible\b|negative\b"
     r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
     # "no" with a noun, as in "no remainder", answers nothing.

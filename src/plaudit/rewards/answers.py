@@ -281,10 +281,11 @@ def _score(verdict: Verdict, asked: GraderReply | None) -> Score:
     return Score(value, asked.why, answer, gold, "grader", status.value, right=asked.same)
 
 
-@reward(columns=("solution",), takes_alternatives=True)
+@reward(columns=("solution", "question"), takes_alternatives=True)
 def mention_reward(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
+    question: PerRow = None,
     separator: str | None = None,
     **kwargs: Any,
 ) -> list[Score]:
@@ -294,13 +295,17 @@ def mention_reward(
     denied ("not Paris"), or one of many names in a list, is not named.
 
     solution: the gold of each row: text, a number, a list of alternatives, or None
+    question: the question of each row, so that an answer that repeats it names nothing, and a
+        person may be named by the family name; a single text holds for every row. Default: not
+        known
     separator: what stands between the alternatives of a gold that is one text: "/" for
         "UK/Britain". Default: such a gold is one alternative
 
     >>> mention_reward(["It was on May 10, 1940."] * 2, [["10 May 1940", "1940"], "11 May 1940"])
     [1.0, 0.0]
     """
-    return _compared(completions, solution, separator, _mentions, kwargs)
+    questions = _column("question", question, completions)
+    return _compared(completions, solution, separator, _mentions, kwargs, questions)
 
 
 @reward(columns=("solution",), takes_alternatives=True)
@@ -346,14 +351,17 @@ def _compared(
     completions: Sequence[Completion],
     solution: Sequence[Gold],
     separator: str | None,
-    compare: Callable[[str, list[str]], Score],
+    compare: Callable[[str, list[str], str], Score],
     columns: Mapping[str, Any],
+    questions: list[str | None] | None = None,
 ) -> list[Score]:
     texts = texts_of(completions)
     same_length(completions, solution=solution)
+    asked = questions or [None] * len(texts)
+    alternatives = gold_alternatives_of(solution)
     scores = [
-        compare(text, known) if known else NO_GOLD
-        for text, golds in zip(texts, gold_alternatives_of(solution), strict=True)
+        compare(text, known, question or "") if known else NO_GOLD
+        for text, golds, question in zip(texts, alternatives, asked, strict=True)
         for known in [[gold for gold in _separated(golds, separator) if gold.strip()]]
     ]
     return logged(scores, columns)
@@ -375,12 +383,12 @@ def _alternatives(gold: str, separator: str) -> list[str]:
     return [gold] if (short and alike) or _DATE.fullmatch(gold.strip()) else parts
 
 
-def _mentions(text: str, golds: list[str]) -> Score:
+def _mentions(text: str, golds: list[str], question: str) -> Score:
     answer = answer_text(text)
     if not answer:
         why = "The completion has no final answer."
         return Score(0.0, why, None, golds[0], status=Status.NO_ANSWER, right=False)
-    found = mentioned(answer, golds)
+    found = mentioned(answer, golds, question)
     why = {
         Status.EQUAL: f"The answer names a gold: {found.decided_by}.",
         Status.SEVERAL: "The answer lists more names than one, and a gold is only one of them.",
@@ -391,7 +399,7 @@ def _mentions(text: str, golds: list[str]) -> Score:
     )
 
 
-def _matches(text: str, golds: list[str]) -> Score:
+def _matches(text: str, golds: list[str], _question: str) -> Score:
     answer = answer_text(text)
     match = next((gold for gold in golds if same_normal_text(answer, gold)), None)
     status = Status.DIFFERENT if match is None else Status.EQUAL
@@ -407,7 +415,7 @@ def _matches(text: str, golds: list[str]) -> Score:
     )
 
 
-def _shares(text: str, golds: list[str]) -> Score:
+def _shares(text: str, golds: list[str], _question: str) -> Score:
     answer = answer_text(text)
     value, gold = max(((shared_tokens(answer, gold), gold) for gold in golds), key=lambda f: f[0])
     why = f"The answer and the gold {gold[:60]} share {value:.0%} of their words."
