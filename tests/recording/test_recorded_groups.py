@@ -120,7 +120,7 @@ def test_the_page_shows_thumbnails_and_a_broken_image_is_left_out(tmp_path):
     first, broken, none = WatchedRun(tmp_path, "run").rows({}, most=9)["rows"]
     assert first["thumbnail"].startswith("data:image/jpeg;base64,/9j/")
     assert broken["thumbnail"] is None and none["thumbnail"] is None
-    assert "image" not in first["beside"]
+    assert "image" not in first["others"]
 
 
 def test_what_is_evaluated_on_is_recorded_apart_with_the_step_that_the_trainer_logs(tmp_path):

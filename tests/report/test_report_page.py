@@ -284,7 +284,7 @@ def test_a_mistake_of_our_own_is_no_missing_package(sums, monkeypatch):
 
 def test_where_the_other_process_fails_the_script_is_made_here(monkeypatch):
     monkeypatch.setattr(page, "_CODE", "raise SystemExit(1)")
-    monkeypatch.setattr(page, "_made_here", lambda: "made here")
+    monkeypatch.setattr(page.vl_convert, "javascript_bundle", lambda snippet: "made here")
     with page.bundling() as script:
         assert script() == "made here"
 

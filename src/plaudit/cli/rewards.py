@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plaudit.cli.arguments import Option, UsageError
-from plaudit.recipes import Component, Recipe, RowScore, explain, load, presets
+from plaudit.recipes import Component, Recipe, explain, load, presets
 from plaudit.rewards import all_rewards, broken_namespaces, reward_named
 from plaudit.scores import Score
 from plaudit.scores.decorators import arguments_of, declaration_of, is_reward_factory
@@ -131,73 +131,39 @@ def try_reward(
         raise UsageError("name either a REWARD or a --recipe")
     if recipe is not None and param:
         raise UsageError("--param is for a REWARD; a recipe has its params in its file")
-    text = _messages_or_text(_read(completion))
-    gold = None if solution is None else _read(solution)
-    if reward is not None:
-        _try_reward(reward, text, gold, dict(param), dict(column), json)
-    elif recipe is not None:
-        _try_recipe(recipe, text, gold, dict(column), json)
+    text, columns = _messages_or_text(_read(completion)), dict(column)
+    if solution is not None:
+        columns["solution"] = _read(solution)
+    try:
+        shown = (
+            _try_recipe(load(recipe), text, columns, json)
+            if recipe is not None
+            else _try_reward(reward or "", text, dict(param), columns, json)
+        )
+    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
+        raise UsageError(f"{reward or recipe}: {error}") from error
+    print(shown)
 
 
 def _try_reward(
-    name: str,
-    completion: Any,
-    solution: str | None,
-    params: dict[str, Any],
-    columns: dict[str, Any],
-    json: bool,
-) -> None:
-    is_own = ":" in name
-    name, reward = (name, None) if is_own else _find_reward(name)
-    row = completion, solution, params, columns
-    try:
-        score = _explain_own(name, *row) if is_own else _explain_reward(reward, *row)
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        raise UsageError(f"{name}: {error}") from error
-    if json:
-        print(json_text.dumps({"reward": name, **asdict(score)}))
+    name: str, completion: Any, params: dict[str, Any], columns: dict[str, Any], json: bool
+) -> str:
+    """Return what a reward says of a completion, as text or JSON."""
+    if ":" in name:  # the user's own function, called as a recipe would call it
+        component = Component("", name, params=params, folder=str(Path.cwd()))
+        _ask_for_missing(component.needs({}), columns, "--column")
+        (reward,) = Recipe("try", (component,)).reward_funcs()
+        score = explain(reward, completion, **columns)
     else:
-        print(_as_text({"reward": name, **_facts(score)}))
-
-
-def _try_recipe(
-    name: str, completion: Any, solution: str | None, columns: dict[str, Any], json: bool
-) -> None:
-    try:
-        recipe = load(name)
-        row = _row(recipe, completion, solution, columns)
-    except (ValueError, TypeError, OSError, ImportError, RuntimeError) as error:
-        raise UsageError(f"{name}: {error}") from error
+        name, reward = _find_reward(name)
+        score = _explain_reward(reward, completion, params, columns)
     if json:
-        scores = {one: asdict(score) for one, score in row.components.items()}
-        facts = {"recipe": recipe.name, "total": row.total, "status": row.status}
-        print(json_text.dumps({**facts, "components": scores}))
-        return
-    total = "None (every reward skips the row)" if row.total is None else str(row.total)
-    print(_as_text({"recipe": recipe.name, "total": total, "status": row.status}))
-    for component in recipe.components:
-        weight = f", weight {component.weight:g}" if component.weight != 1.0 else ""
-        print(f"\n{component.name} ({component.reference}{weight})")
-        print(_as_text(_facts(row.components[component.name]), "  "))
-
-
-def _row(
-    recipe: Recipe, completion: Any, solution: str | None, columns: dict[str, Any]
-) -> RowScore:
-    passed = {**columns, **({} if solution is None else {"solution": solution})}
-    for argument, column in recipe.needs().items():
-        if argument not in passed and column not in passed:
-            _ask_for_missing(["solution" if argument == "solution" else column], passed, "--column")
-    columns = {name: [value] for name, value in passed.items()}
-    return recipe.score_batch([completion], **columns).rows[0]
+        return json_text.dumps({"reward": name, **asdict(score)})
+    return _as_text({"reward": name, **_facts(score)})
 
 
 def _explain_reward(
-    reward: Any,
-    completion: Any,
-    solution: str | None,
-    params: dict[str, Any],
-    columns: dict[str, Any],
+    reward: Any, completion: Any, params: dict[str, Any], columns: dict[str, Any]
 ) -> Score:
     known = inspect.signature(reward).parameters
     for name in params:
@@ -209,27 +175,31 @@ def _explain_reward(
         _ask_for_missing(arguments_of(reward)[2], params, "--param")
         reward, params = reward(**params), {}
     declaration = declaration_of(reward)
-    passed = [*params, *columns]
-    passed += ["solution"] if solution is not None else []
     needed = [name for name in declaration.needs if name in declaration.settings]
-    _ask_for_missing(needed, passed, "--param")
-    _ask_for_missing(declaration.needs, passed, "--column")
-    return explain(reward, completion, solution, **params, **columns)
+    _ask_for_missing(needed, {**params, **columns}, "--param")
+    _ask_for_missing(declaration.needs, {**params, **columns}, "--column")
+    return explain(reward, completion, **params, **columns)
 
 
-def _explain_own(
-    reference: str,
-    completion: Any,
-    solution: str | None,
-    params: dict[str, Any],
-    columns: dict[str, Any],
-) -> Score:
-    """Return the score that the user's own function gives, called as a recipe would call it."""
-    component = Component("", reference, params=params, folder=str(Path.cwd()))
-    passed = [*columns, *(["solution"] if solution is not None else [])]
-    _ask_for_missing(component.needs({}), passed, "--column")
-    (reward,) = Recipe("try", (component,)).reward_funcs()
-    return explain(reward, completion, solution, **columns)
+def _try_recipe(recipe: Recipe, completion: Any, columns: dict[str, Any], json: bool) -> str:
+    """Return what a recipe says of a completion, as text or JSON."""
+    for argument, column in recipe.needs().items():
+        if argument not in columns and column not in columns:
+            wanted = "solution" if argument == "solution" else column
+            _ask_for_missing([wanted], columns, "--column")
+    listed = {name: [value] for name, value in columns.items()}
+    (row,) = recipe.score_batch([completion], **listed).rows
+    if json:
+        scores = {one: asdict(score) for one, score in row.components.items()}
+        facts = {"recipe": recipe.name, "total": row.total, "status": row.status}
+        return json_text.dumps({**facts, "components": scores})
+    total = "None (every reward skips the row)" if row.total is None else str(row.total)
+    lines = [_as_text({"recipe": recipe.name, "total": total, "status": row.status})]
+    for component in recipe.components:
+        weight = f", weight {component.weight:g}" if component.weight != 1.0 else ""
+        lines.append(f"\n{component.name} ({component.reference}{weight})")
+        lines.append(_as_text(_facts(row.components[component.name]), "  "))
+    return "\n".join(lines)
 
 
 def _find_reward(wanted: str) -> tuple[str, Any]:

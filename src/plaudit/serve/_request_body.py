@@ -95,6 +95,12 @@ class RewardsOutline(Struct, forbid_unknown_fields=True):
     logs: bool = False
 
 
+OUTLINES: dict[Any, type[ScoreOutline | RewardsOutline]] = {
+    ScoreRequest: ScoreOutline,
+    RewardsRequest: RewardsOutline,
+}
+
+
 class BodyReader:
     r"""Reads the bodies of requests for one recipe; a `ValueError` says where one is wrong.
 
@@ -111,11 +117,11 @@ class BodyReader:
 
     def score(self, body: bytes | bytearray, held: HeldMemory) -> ScoreRequest:
         """Return a batch for the whole recipe."""
-        return self._read(body, held, ScoreOutline, ScoreRequest)
+        return self._read(body, held, ScoreRequest)
 
     def rewards(self, body: bytes | bytearray, held: HeldMemory) -> RewardsRequest:
         """Return a batch for one component."""
-        return self._read(body, held, RewardsOutline, RewardsRequest)
+        return self._read(body, held, RewardsRequest)
 
     def any_object(self, body: bytes | bytearray, held: HeldMemory) -> dict[str, Any]:
         """Return a batch in the format of a trainer."""
@@ -124,14 +130,8 @@ class BodyReader:
             raise ValueError(f"{WRONG}: it must be an object, got {type(found).__name__}")
         return found
 
-    def _read(
-        self,
-        body: bytes | bytearray,
-        held: HeldMemory,
-        kind: type[ScoreOutline | RewardsOutline],
-        whole: type[Asked],
-    ) -> Asked:
-        asked = self._at_once(body, held, whole) or self._in_parts(body, held, kind, whole)
+    def _read(self, body: bytes | bytearray, held: HeldMemory, whole: type[Asked]) -> Asked:
+        asked = self._at_once(body, held, whole) or self._in_parts(body, held, whole)
         check_columns(asked)
         return asked
 
@@ -149,16 +149,10 @@ class BodyReader:
             asked.columns = {name: asked.columns[name] for name in taken if name in asked.columns}
         return asked
 
-    def _in_parts(
-        self,
-        body: bytes | bytearray,
-        held: HeldMemory,
-        kind: type[ScoreOutline | RewardsOutline],
-        whole: type[Asked],
-    ) -> Asked:
-        """A body of which only what is read is built, or that is not good: then it says why."""
+    def _in_parts(self, body: bytes | bytearray, held: HeldMemory, whole: type[Asked]) -> Asked:
+        """Build only what is read of a body; say why if the body is not good."""
         try:
-            outline = _read_outline(body, kind)
+            outline = _read_outline(body, OUTLINES[whole])
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             asked = _leniently(body, whole, held, error)
         else:

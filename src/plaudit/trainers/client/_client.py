@@ -19,7 +19,6 @@ import httpx
 
 from plaudit.recipes import RowScore
 from plaudit.runs.recording import recorded_functions
-from plaudit.scores import Score
 from plaudit.scores.decorators import as_coroutine_functions
 from plaudit.trainers.client._requests import (
     ClientSettings,
@@ -128,19 +127,28 @@ class RemoteReward:
     """One component of the server's recipe, as a reward function."""
 
     server: RemoteServer
-    connection: "ServerConnection"
+    connection: Any  # a ServerConnection, or an AsyncServerConnection, which returns coroutines
     component: str
 
     @property
     def __name__(self) -> str:
         return self.component
 
-    def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
+    def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
         return self.connection.run(self.server.rewards(completions, columns, self.component))
 
-    def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
+    def scores(self, completions: Sequence[Any], **columns: Any) -> Any:
         """Return the same with the reasons, which a recorded run keeps."""
         return self.connection.run(self.server.scores(completions, columns, self.component))
+
+
+@as_coroutine_functions
+@dataclass(frozen=True)
+class AsyncRemoteReward(RemoteReward):
+    """One component of the server's recipe, as a coroutine function."""
+
+    async def __call__(self, completions: Sequence[Any], **columns: Any) -> Any:
+        return await super().__call__(completions, **columns)
 
 
 @as_coroutine_functions
@@ -228,27 +236,6 @@ class AsyncClient:
             return connection.run(steps)
         finally:
             connection.close()
-
-
-@as_coroutine_functions
-@dataclass(frozen=True)
-class AsyncRemoteReward:
-    """One component of the server's recipe, as a coroutine function."""
-
-    server: RemoteServer
-    connection: "AsyncServerConnection"
-    component: str
-
-    @property
-    def __name__(self) -> str:
-        return self.component
-
-    async def __call__(self, completions: Sequence[Any], **columns: Any) -> list[float | None]:
-        return await self.connection.run(self.server.rewards(completions, columns, self.component))
-
-    async def scores(self, completions: Sequence[Any], **columns: Any) -> list[Score]:
-        """Return the same with the reasons, which a recorded run keeps."""
-        return await self.connection.run(self.server.scores(completions, columns, self.component))
 
 
 # --- connections ----------------------------------------------------------------------------------
