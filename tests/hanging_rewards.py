@@ -22,10 +22,6 @@ def _slept(text):
     return float(len(text))
 
 
-def sleeps_on_a_length(completions, **kwargs):
-    return [_slept("hang" if len(text) % 5 == 1 else text) for text in completions]
-
-
 def spins(completions, solution, **kwargs):
     return [_spun(text) + len(gold) for text, gold in zip(completions, solution, strict=True)]
 
@@ -121,6 +117,10 @@ def fails_somehow(completions, **kwargs):
     for text in completions:
         ways.get(text.partition(" ")[0], lambda: None)()
     return [float(len(text)) for text in completions]
+
+
+def fails_on_a_length(completions, way, **kwargs):
+    return fails_somehow([way if len(text) % 5 == 1 else f"a {text}" for text in completions])
 
 
 _dead_lock = threading.Lock()

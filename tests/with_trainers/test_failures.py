@@ -37,7 +37,9 @@ class Watched(GRPOTrainer):
         return self.values
 
 
-def trained(recipe, model, tokenizer, dataset, folder, aggregation="sum_then_normalize"):
+def trained(
+    recipe, model, tokenizer, dataset, folder, aggregation="sum_then_normalize", functions=None
+):
     arguments = GRPOConfig(
         output_dir=str(folder),
         use_cpu=True,
@@ -60,7 +62,7 @@ def trained(recipe, model, tokenizer, dataset, folder, aggregation="sum_then_nor
         args=arguments,
         processing_class=tokenizer,
         train_dataset=dataset,
-        reward_funcs=recipe.reward_funcs(),
+        reward_funcs=functions or recipe.reward_funcs(),
     )
     trainer.kept = []
     trainer.train()
@@ -79,22 +81,16 @@ def test_trl_learns_nothing_from_a_row_that_failed(
     assert advantages == pytest.approx(without(values, FAILED, aggregation), abs=1e-5)
 
 
-# What happens to the rows of a length, and how they arrive: no value, or 0 for what takes all memory.
+# How rows of which the reward fails arrive: without a value, or with 0 if it takes all memory.
 WAYS = {"sleep": None, "lock": None, "exit": None, "eat": 0.0}
 DEADLINE = 4
 
 
 @pytest.mark.parametrize("way", WAYS)
 def test_trl_goes_on_whatever_a_reward_does(new_model, tokenizer, dataset, tmp_path, way):
-    params = {"way": way}
-    failing = Component(
-        "fails",
-        "hanging_rewards:fails_on_a_length",
-        params=params,
-        deadline=DEADLINE,
-        memory=1024,
-        columns={"length": "length"},
-    )
+    reward = "hanging_rewards:fails_on_a_length"
+    limits = {"deadline": DEADLINE, "memory": 1024}
+    failing = Component("fails", reward, params={"way": way}, **limits)
     recipe = Recipe("hanging", (failing, Component("last", last)), fail_above=1.0)
     recipe.score_batch(["of 9 char"])  # the process of the reward starts
     seconds = []

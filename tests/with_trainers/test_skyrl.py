@@ -49,9 +49,10 @@ def test_each_turn_of_an_episode_with_tools_gets_what_it_adds_to_the_total(actio
             is_call = "<tool_call>" in action
             return [{"role": "tool", "content": "4"}] if is_call else []
 
-    skyrl_gym.register(id="with-tools", entry_point=WithTools)
+    name = f"with-tools-{actions}"
+    skyrl_gym.register(id=name, entry_point=WithTools)
     extras = {"reward_spec": {"method": "rule", "ground_truth": "4"}}
-    environment = skyrl_gym.make("with-tools", env_config={}, extras=extras)
+    environment = skyrl_gym.make(name, env_config={}, extras=extras)
     environment.init([{"role": "user", "content": "What is 2 + 2?"}])
     steps = [environment.step(action) for action in actions]
     assert [step["reward"] for step in steps] == rewards
