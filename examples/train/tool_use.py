@@ -27,7 +27,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,9 @@ from plaudit.recipes import Component, Recipe, RowScore
 from plaudit.rewards.answers import answer_reward
 
 RUNS = Path(__file__).parent / "runs" / "tool_use"
-KEYS, USUAL = range(10, 60), 7
-WARM_UP, STEPS, RATE = 400, {"failures": 150, "turns": 150}, 1.5e-4
+KEYS, USUAL = range(10, 20), 7
+WARM_UP, STEPS, RATE = 400, {"failures": 150, "turns": 120}, 3e-4
+LONGEST = 9  # tokens of a turn
 GROUPS, SIZE = 12, 8  # of each step: prompts, and episodes for each
 FAILING = 0.1  # of the episodes that call the tool
 _draw = random.Random(0)
@@ -81,11 +82,12 @@ def recipe_of(variant: str) -> Recipe:
 
 @dataclass
 class Episode:
-    """A prompt, its gold, and what was written: the texts of the assistant and of the tool."""
+    """A prompt and its gold; what the assistant and the tool wrote; which turns came to an end."""
 
     key: int
     gold: str
-    texts: list[str]
+    texts: list[str] = field(default_factory=list)
+    ended: list[bool] = field(default_factory=list)
 
     @property
     def messages(self) -> list[dict[str, str]]:
@@ -163,7 +165,7 @@ def curve_of(
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, STEPS[experiment])
     for step in range(STEPS[experiment]):
         asked = [(draw.choice(KEYS), code_of(draw, experiment)) for _ in range(GROUPS)]
-        episodes = [Episode(key, gold, []) for key, gold in asked for _ in range(SIZE)]
+        episodes = [Episode(key, gold) for key, gold in asked for _ in range(SIZE)]
         played(model, tokenizer, episodes)
         scores = recipe([e.messages for e in episodes], solution=[e.gold for e in episodes])
         advantages = advantages_of(scores, by_turn=variant == "a reward for each turn")
@@ -183,16 +185,13 @@ def curve_of(
 
 def played(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
     """Have the model write the first turn of each episode, and the second if it calls the tool."""
-    for episode, text in zip(episodes, generated(model, tokenizer, episodes), strict=True):
-        episode.texts.append(text)
-    called = []
-    for episode in episodes:
-        if (result := looked_up(episode)) is not None:
-            episode.texts.append(result)
-            called.append(episode)
+    write_turn(model, tokenizer, episodes)
+    results = [(episode, looked_up(episode)) for episode in episodes]
+    called = [episode for episode, result in results if result is not None]
+    for episode, result in results:
+        episode.texts += [] if result is None else [result]
     if called:
-        for episode, text in zip(called, generated(model, tokenizer, called), strict=True):
-            episode.texts.append(text)
+        write_turn(model, tokenizer, called)
 
 
 def context_of(episode: Episode, turn: int) -> str:
@@ -201,7 +200,7 @@ def context_of(episode: Episode, turn: int) -> str:
     return prompt_of(episode.key) + before
 
 
-def generated(model: Any, tokenizer: Any, episodes: list[Episode]) -> list[str]:
+def write_turn(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
     import torch
 
     contexts = [context_of(e, len(e.texts) // 2) for e in episodes]
@@ -209,8 +208,13 @@ def generated(model: Any, tokenizer: Any, episodes: list[Episode]) -> list[str]:
     tokens.pop("token_type_ids", None)
     model.eval()
     with torch.no_grad():
-        ids = model.generate(**tokens, do_sample=True, max_new_tokens=9)
-    return tokenizer.batch_decode(ids[:, tokens["input_ids"].shape[1] :], skip_special_tokens=True)
+        ids = model.generate(**tokens, do_sample=True, max_new_tokens=LONGEST)
+    written = ids[:, tokens["input_ids"].shape[1] :]
+    texts = tokenizer.batch_decode(written, skip_special_tokens=True)
+    ends = (written == tokenizer.eos_token_id).any(dim=1).tolist()
+    for episode, text, has_ended in zip(episodes, texts, ends, strict=True):
+        episode.texts.append(text)
+        episode.ended.append(has_ended)
 
 
 def advantages_of(scores: Sequence[RowScore], by_turn: bool) -> list[list[float]]:
@@ -248,16 +252,19 @@ def loss_of(
     import torch
     from tiny import written
 
-    pairs, weights = [], []
+    pairs, weights, ended = [], [], []
     for episode, own in zip(episodes, advantages, strict=True):
         for turn, text in enumerate(episode.texts[::2]):
             pairs.append((context_of(episode, turn), text))
             weights.append(own[turn])
+            ended.append(episode.ended[turn])
     batch = written(tokenizer, pairs)
     labels = batch.pop("labels")[:, 1:]
     model.train()
     logits = model(**batch).logits[:, :-1]
-    known = labels != -100
+    # The token that ends a turn counts only if the model has written it.
+    is_end = labels == tokenizer.eos_token_id
+    known = (labels != -100) & ~(is_end & ~torch.tensor(ended)[:, None])
     chosen = torch.log_softmax(logits, -1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
     return -(chosen * known * torch.tensor(weights)[:, None]).sum() / known.sum()
 

@@ -237,7 +237,8 @@ def batch_of(
     columns["seconds"] = pa.array(_seconds(given), pa.float64())
     by_name = {name: [row.components[name] for row in given.scores] for name in names}
     totals = [row.total for row in given.scores]
-    columns |= scored_columns(by_name, totals, [row.status for row in given.scores])
+    statuses = [row.status for row in given.scores]
+    columns |= scored_columns(by_name, totals, statuses, timed=True)
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 

@@ -139,6 +139,10 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
             for status in others
         },
         "seconds": [_rounded(sum(s.seconds for s in part) / len(part)) for part in bins],
+        "rewards": {
+            name: [_rounded(sum(s.rewards.get(name, 0.0) for s in p) / len(p)) for p in bins]
+            for name in dict.fromkeys(name for step in steps for name in step.rewards)
+        },
     }
 
 
@@ -192,7 +196,7 @@ def _answers(row: Row, component: str | None, answer: str) -> bool:
 
 
 def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
-    """Return the rows in the order that is asked for: best, worst, longest, or by prompt.
+    """Return the rows in the order that is asked for: best, worst, longest, slowest, or by prompt.
 
     `high` and `low` name components: rows that are high by the one and low by the other lead.
     """
@@ -205,6 +209,8 @@ def ordered(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
         return sorted(rows, key=lambda row: _value(row, "total"))
     if order == "longest":
         return sorted(rows, key=lambda row: -_length(row))
+    if order == "slowest":
+        return sorted(rows, key=lambda row: -_value(row, "seconds"))
     first: dict[str, int] = {}
     for place, row in enumerate(rows):
         first.setdefault(str(row.get("group_id")), place)
@@ -235,6 +241,7 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "completion": _shortened(prompt_text(row.get("completion"))),
         "thumbnail": _thumbnail(folder, row.get("thumbnail")),
         "tokens": row.get("tokens"),
+        "seconds": row.get("seconds"),
         "total": row["total"],
         "status": row["status"],
         "right": all(verdicts) if verdicts else None,
