@@ -9,6 +9,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from plaudit.recipes import Component, Recipe
 from plaudit.scores import Score
+from plaudit.trainers.trl import row_total
 
 pytestmark = pytest.mark.filterwarnings("ignore:plaudit. .* skips rows")
 FAILED = 1  # the row of each batch that fails
@@ -38,9 +39,16 @@ class Watched(GRPOTrainer):
 
 
 def trained(
-    recipe, model, tokenizer, dataset, folder, aggregation="sum_then_normalize", functions=None
+    recipe,
+    model,
+    tokenizer,
+    dataset,
+    folder,
+    aggregation="sum_then_normalize",
+    functions=None,
+    arguments=None,
 ):
-    arguments = GRPOConfig(
+    config = GRPOConfig(
         output_dir=str(folder),
         use_cpu=True,
         bf16=False,
@@ -59,10 +67,11 @@ def trained(
     set_seed(7)
     trainer = Watched(
         model=model,
-        args=arguments,
+        args=config,
         processing_class=tokenizer,
         train_dataset=dataset,
         reward_funcs=functions or recipe.reward_funcs(),
+        **(arguments or {}),
     )
     trainer.kept = []
     trainer.train()
@@ -127,3 +136,41 @@ def without(values, row, aggregation):
         rewards[group] = ((each - each.mean(dim=0)) / (each.std(dim=0) + 1e-4)).sum(dim=1)
     advantages[kept] = (rewards[kept] - rewards[kept].mean()) / (rewards[kept].std() + 1e-4)
     return advantages
+
+
+class Desk:
+    """An environment of TRL's that owns its reward; of a row without a gold there is none."""
+
+    def reset(self, answer=None, **row):
+        self.gold = answer
+
+    def get_reward(self):
+        return (
+            None if self.gold is None else row_total(r"\boxed{4}", "trl-math", solution=self.gold)
+        )
+
+
+TEMPLATE = (
+    "{% for m in messages %}{{ m.role }}{{ m.content or '' }}"
+    "{% for c in m.tool_calls or [] %}{{ c.function.name }}{{ c.function.arguments }}{% endfor %}"
+    "{% endfor %}"
+)
+
+
+def test_a_recipe_is_the_reward_of_an_environment_and_beside_it(
+    new_model, tokenizer, dataset, tmp_path, monkeypatch
+):
+    # It is needed to read calls of tools, and this environment has no tools.
+    monkeypatch.setattr("trl.trainer.grpo_trainer.is_jmespath_available", lambda: True)
+    monkeypatch.setattr(tokenizer, "chat_template", TEMPLATE)
+    chats = dataset.map(lambda row: {"prompt": [{"role": "user", "content": row["prompt"]}]})
+    recipe = Recipe("beside", (Component("form", "trl.think_format_reward"),))
+    arguments = {"environment_factory": Desk}
+    advantages, values = trained(
+        recipe, new_model(), tokenizer, chats, tmp_path, arguments=arguments
+    )
+    assert values.shape[1] == 2
+    owned = values[:, 1]
+    assert {1.0, 0.0} & set(owned[~torch.isnan(owned)].tolist())
+    assert not torch.isnan(values[:, 0]).any()
+    assert not torch.isnan(advantages).any()
