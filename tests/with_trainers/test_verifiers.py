@@ -122,3 +122,22 @@ def test_each_step_of_a_trajectory_gets_what_it_adds_to_the_total():
     command, environment = [sys.executable, "-c", TURNS], {**os.environ, "PYTHONPATH": path}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.stdout == "1.5 [0.5, 1.0]\n", done.stderr
+
+
+def test_a_reward_of_messages_gets_the_whole_conversation(monkeypatch, tmp_path):
+    recipe = tmp_path / "tools.toml"
+    recipe.write_text("[[rewards]]\nreward = 'messages.tool_use_reward'\n")
+    monkeypatch.setenv("PLAUDIT_RECIPE", str(recipe))
+    plugged = TaskConfig(rewards={"plaudit": {"fn": "plaudit.trainers.verifiers:reward"}})
+    task = vf.Task(Question(prompt="What is 2 + 2?", answer="4"), plugged)
+    trace = rollout(task, "4")
+    call = vf.ToolCall(id="1", name="add", arguments='{"a": 2, "b": 2}')
+    asks = vf.AssistantMessage(content=None, tool_calls=[call])
+    said = vf.ToolMessage(tool_call_id="1", content="4")
+    trace.nodes[1:] = [
+        MessageNode(parent=0, message=asks, sampled=True),
+        MessageNode(parent=1, message=said),
+        MessageNode(parent=2, message=vf.AssistantMessage(content="4"), sampled=True),
+    ]
+    asyncio.run(task.score(trace))
+    assert trace.reward == 1.0

@@ -12,6 +12,7 @@ from typing import Any
 
 from plaudit.inputs.golds import gold_of
 from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes.bound_reward import CONVERSATION
 from plaudit.trainers._rows import (
     AnyRecipe,
     Batch,
@@ -67,6 +68,8 @@ async def reward(task: Any, trace: Any) -> float:
     columns["prompts"] = [fields.get("prompt")]
     columns["solution"] = [gold_in(fields)]
     columns["truncated"] = [bool(getattr(trace, "is_truncated", False))]
+    if messages := getattr(trace, "messages", None):
+        columns[CONVERSATION] = [_completion(messages)]
     [row] = await Batch([response_of(trace.last_reply)], columns).scores_async(chosen())
     trace.record_metrics(metrics_of(row))
     return total_of(row)
