@@ -11,4 +11,5 @@ def says(completions, **kwargs):
 
 
 def long(completions, **kwargs):
-    return [float(len(text) > 9) for text in completions]
+    """Skips what `says` gives no value."""
+    return [None if text.startswith("-") else float(len(text) > 9) for text in completions]

@@ -1,9 +1,13 @@
 """Rewards that hang, die or take all memory on some completions."""
 
 import asyncio
+import contextlib
 import os
+import subprocess
 import threading
 import time
+
+from plaudit.scores import Score, reward
 
 _lock = threading.Lock()
 
@@ -16,10 +20,6 @@ def _slept(text):
     if "hang" in text:
         time.sleep(3600)
     return float(len(text))
-
-
-def sleeps_on_a_length(completions, **kwargs):
-    return [_slept("hang" if len(text) % 5 == 1 else text) for text in completions]
 
 
 def spins(completions, solution, **kwargs):
@@ -78,3 +78,50 @@ def holding_the_lock():
     threading.Thread(target=hold, daemon=True).start()
     held.wait()
     return done
+
+
+def starts_programs(completions, **kwargs):
+    """Hangs in a program of a session of its own, as code runners start theirs."""
+    for text in completions:
+        if "hang" in text:
+            subprocess.run(["sleep", "3599"], start_new_session=True, check=True)
+    return [1.0] * len(completions)
+
+
+def logs(completions, log_extra, log_metric, **kwargs):
+    log_extra("length", [len(text) for text in completions])
+    log_metric("longest", max(map(len, completions)))
+    return [_slept(text) for text in completions]
+
+
+async def never_cancelled(completions, **kwargs):
+    while any("hang" in text for text in completions):
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(5)
+    return [1.0] * len(completions)
+
+
+@reward(scope="group")
+def rank(completions, **kwargs):
+    """The longest completion of a group is worth most."""
+    for text in completions:
+        _slept(text)
+    order = sorted(completions, key=len)
+    return [Score(float(order.index(text)), "its rank") for text in completions]
+
+
+def fails_somehow(completions, **kwargs):
+    """Hangs, ends its process or takes all memory, as a completion says."""
+    ways = {"sleep": lambda: time.sleep(3600), "exit": lambda: os._exit(3)}
+    ways |= {"eat": lambda: bytearray(64 << 30), "lock": _dead_lock.acquire}
+    for text in completions:
+        ways.get(text.partition(" ")[0], lambda: None)()
+    return [float(len(text)) for text in completions]
+
+
+def fails_on_a_length(completions, way, **kwargs):
+    return fails_somehow([way if len(text) % 5 == 1 else f"a {text}" for text in completions])
+
+
+_dead_lock = threading.Lock()
+_dead_lock.acquire()  # as if a thread had held it at a fork

@@ -21,7 +21,7 @@ PROGRAM = (
     "sys.path[:], module, arguments = json.loads(sys.argv[1])\n"
     "importlib.import_module(module).main(*arguments)\n"
 )
-PR_SET_PDEATHSIG = 1
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of malloc.h
 KEPT = 32 << 20  # bytes
 LARGE = 4 << 20
@@ -88,6 +88,18 @@ def die_with_parent(parent: int) -> None:
         libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
         sys.exit(1)
+
+
+def adopt_orphans() -> None:
+    """Have the kernel make this process the parent of what its children leave behind.
+
+    On Linux alone.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        libc: Any = ctypes.CDLL(None)
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def end_process() -> None:

@@ -1,15 +1,25 @@
 """A user's reward that hangs, dies or takes all memory: the step goes on."""
 
 import asyncio
+import contextlib
+import json
 import os
+import shutil
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import httpx
 import pytest
+from pyarrow import parquet
 
 import hanging_rewards
+import plaudit
 from plaudit.recipes import Component, Recipe, load
+from served import served
 
 pytestmark = pytest.mark.filterwarnings("ignore:plaudit. .* skips rows")
 DEADLINE = 2.0
@@ -21,9 +31,10 @@ def recipe(reward, deadline=DEADLINE, **fields):
     return Recipe("test", (component,))
 
 
-def scored(a_recipe, completions, **columns):
+def scored(a_recipe, completions, fail_above=0.2, **columns):
     start = time.monotonic()
-    rows = a_recipe(completions, **columns)
+    score = a_recipe if fail_above else lambda *a, **c: a_recipe.score_batch(*a, **c).rows
+    rows = score(completions, **columns)
     return [(row.total, row.status) for row in rows], time.monotonic() - start
 
 
@@ -45,10 +56,147 @@ def test_the_step_goes_on_and_other_rows_keep_their_values(reward, status, total
     assert seconds < DEADLINE + 2  # 1 on a machine that is not busy
 
 
-def test_several_rows_may_hang():
-    rows, seconds = scored(recipe("sleeps", 2.0), ["a", "hang 1", "b", "hang 2", "c"])
-    assert [status for _, status in rows] == ["scored", "timeout", "scored", "timeout", "scored"]
-    assert seconds < 4
+@pytest.mark.parametrize("reward", ["sleeps", "reads_all_first"])
+def test_of_many_rows_that_hang_no_other_is_lost(reward):
+    texts = [f"hang {row}" if row % 6 == 1 else f"row {row}" for row in range(48)]
+    own = recipe(reward, 4.0)
+    own.score_batch(["the process starts"])
+    rows, seconds = scored(own, texts, fail_above=None)
+    assert [status == "timeout" for _, status in rows] == ["hang" in text for text in texts]
+    assert seconds < 5
+
+
+def test_if_most_rows_hang_the_step_still_ends():
+    own = recipe("sleeps")
+    own.score_batch(["the process starts"])
+    rows, seconds = scored(own, ["hang"] * 200 + ["row"], fail_above=None)
+    assert {status for _, status in rows[:-1]} == {"timeout"}
+    assert seconds < DEADLINE + 1
+
+
+def test_a_row_that_comes_alone_has_all_the_time():
+    rows, seconds = scored(recipe("sleeps", 1.0), ["hang"])
+    assert rows == [(None, "timeout")]
+    assert 1 <= seconds < 2
+
+
+WAYS = {"sleep": "timeout", "lock": "timeout", "exit": "error", "eat": "limit"}
+OTHERS = ["a", "bb", "ccc", "dddd"]
+
+
+def in_a_thread(own, batch):
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(own.score_batch, batch).result()
+
+
+CALLS = {
+    "the main thread": lambda own, batch: own.score_batch(batch),
+    "a thread": in_a_thread,
+    "a loop": lambda own, batch: asyncio.run(own.score_batch_async(batch)),
+    "plaudit.score": lambda own, batch: plaudit.score(
+        [{"completion": text} for text in batch], own
+    ),
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("way", WAYS)
+def test_whatever_a_reward_does_the_step_goes_on_wherever_it_is_called(way, call):
+    own = recipe("fails_somehow", memory=512)
+    assert own.score_batch(OTHERS).totals == [1.0, 2.0, 3.0, 4.0]
+    before, start = [*children(), "another fork that waits"], time.monotonic()
+    batch = CALLS[call](own, [*OTHERS, f"{way} now", "a"])
+    assert time.monotonic() - start < DEADLINE + 1
+    statuses = batch.statuses if hasattr(batch, "statuses") else [row["status"] for row in batch]
+    assert statuses == [*["scored"] * 4, WAYS[way], "scored"]
+    time.sleep(0.2)
+    assert len(children()) <= len(before)
+
+
+@pytest.fixture
+def file(tmp_path):
+    """A recipe in a file, for commands."""
+    path = tmp_path / "own.toml"
+    shutil.copy(hanging_rewards.__file__, tmp_path)
+    reward = "reward = 'hanging_rewards:fails_somehow'"
+    path.write_text(f"deadline = {DEADLINE}\nmemory = 512\n[[rewards]]\nname = 'own'\n{reward}\n")
+    return str(path)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_plaudit_score_goes_on(way, file, tmp_path):
+    texts = [*OTHERS, f"{way} now", "a"]
+    table = tmp_path / "rows.jsonl"
+    table.write_text("".join(json.dumps({"completion": text}) + "\n" for text in texts))
+    out, mark = tmp_path / "scored", f"PLAUDIT_MARK={tmp_path}"
+    command = [sys.executable, "-m", "plaudit", "score", str(table), "--recipe", file]
+    environment = {**os.environ, "PLAUDIT_MARK": str(tmp_path)}
+    subprocess.run([*command, "--out", str(out)], env=environment, check=True, capture_output=True)
+    rows = [row for part in out.glob("*.parquet") for row in parquet.read_table(part).to_pylist()]
+    assert [row["status"] for row in rows] == [*["scored"] * 4, WAYS[way], "scored"]
+    assert not marked(mark)
+
+
+def test_plaudit_serve_goes_on(file, tmp_path):
+    mark = f"PLAUDIT_MARK={tmp_path}"
+    with served(tmp_path, recipe=file, PLAUDIT_MARK=str(tmp_path)) as server:
+        for way in (*WAYS, *WAYS):  # the first of each has to start a process
+            start = time.monotonic()
+            body = {"completions": [*OTHERS, f"{way} now", "a"], "columns": {}}
+            reply = httpx.post(f"{server.url}/v1/score", json=body, timeout=60)
+            seconds = time.monotonic() - start
+            statuses = [row["status"] for row in reply.json()["rows"]]
+            assert statuses == [*["scored"] * 4, WAYS[way], "scored"]
+        assert seconds < DEADLINE + 1
+        assert "plaudit_component_seconds" in httpx.get(f"{server.url}/metrics").text
+        assert marked(mark)
+    assert not marked(mark)
+
+
+def marked(text):
+    """The processes that have something in their environment."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with contextlib.suppress(OSError):
+            found += [path.parent.name] if text.encode() in path.read_bytes() else []
+    return found
+
+
+def test_a_group_that_hangs_is_left_out_as_a_whole():
+    prompts = ["p", "p", "q", "q", "r", "r"]
+    rows, _ = scored(recipe("rank"), ["a", "bb", "hang", "c", "dd", "e"], prompts=prompts)
+    assert [total for total, _ in rows] == [0.0, 1.0, None, None, 1.0, 0.0]
+
+
+def test_programs_that_a_reward_has_started_are_killed_with_it():
+    def sleeping():
+        commands = [path.read_bytes() for path in Path("/proc").glob("[0-9]*/cmdline")]
+        return sum(b"sleep\x003599" in command for command in commands)
+
+    assert scored(recipe("starts_programs"), BATCH)[0][2] == (None, "timeout")
+    time.sleep(0.5)
+    assert sleeping() == 0
+
+
+def test_what_a_reward_logs_is_passed_to_the_trainer():
+    logged = {}
+    rows = recipe("logs").score_batch(
+        ["a", "bb"], log_extra=logged.__setitem__, log_metric=logged.__setitem__
+    )
+    assert rows.totals == [1.0, 2.0]
+    assert logged == {"length": [1, 2], "longest": 2}
+
+
+def test_a_coroutine_that_cannot_be_cancelled_does_not_hold_up_the_step():
+    async def step():
+        start = time.monotonic()
+        rows = await recipe("never_cancelled", 1.0).score_async(BATCH)
+        return [row.status for row in rows], time.monotonic() - start
+
+    loop = asyncio.new_event_loop()
+    statuses, seconds = loop.run_until_complete(step())
+    assert statuses == ["scored", "scored", "timeout", "scored"]
+    assert seconds < 2
 
 
 def test_columns_go_with_their_rows():
@@ -133,20 +281,35 @@ def test_a_wrong_deadline_is_refused(deadline):
         recipe("sleeps", deadline)
 
 
-def test_processes_stay_few():
-    own = recipe("sleeps", 0.2)
+@pytest.mark.long
+def test_a_hundred_steps_with_a_row_that_hangs_leave_nothing_behind():
+    own = recipe("sleeps", 0.4)
     own.score_batch(BATCH)
-    before = len(children())
-    for _ in range(10):
-        assert own.score_batch(BATCH).totals[0] == 1.0
+    before = state()
+    for _ in range(100):
+        assert own.score_batch(BATCH).totals == [1.0, 2.0, None, 4.0]
     time.sleep(0.2)
-    assert len(children()) <= before
+    after = state()
+    assert after["memory"] < before["memory"] + (2 << 20)
+    assert all(after[name] <= before[name] for name in ("processes", "files", "threads"))
 
 
-def children():
-    """The processes that this process started, and that have not ended."""
-    tasks = Path("/proc/self/task").iterdir()
-    return [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+def state():
+    files, threads = len(list(Path("/proc/self/fd").iterdir())), threading.active_count()
+    return {"processes": len(children()), "memory": memory(), "files": files, "threads": threads}
+
+
+def memory():
+    """The bytes that this process and those that it started have in memory."""
+    files = [Path(f"/proc/{pid}/statm") for pid in ("self", *children())]
+    return sum(int(file.read_text().split()[1]) for file in files) * os.sysconf("SC_PAGE_SIZE")
+
+
+def children(of="self"):
+    """The processes that this process started, and those that they started, if they live."""
+    tasks = Path(f"/proc/{of}/task").iterdir()
+    own = [int(pid) for task in tasks for pid in (task / "children").read_text().split()]
+    return own + [pid for one in own for pid in children(one)]
 
 
 def test_a_forked_process_has_processes_of_its_own():

@@ -180,6 +180,145 @@ def test_easyr1_gets_the_mean_of_the_group(group):
     assert overall == pytest.approx([1.0, 0.0, NEUTRAL, 1.0])
 
 
+# --- every way to fail, in every trainer: no other row changes ------------------------------------
+
+MASKED = "masked"
+
+
+def in_trl(texts, cut):
+    ids = [[2, 2, 2, 2] if row in cut else [2, 1] for row in range(len(texts))]
+    return trl.total(texts, completion_ids=ids, log_metric=Trainer().log)
+
+
+def in_ms_swift(texts, cut):
+    classes = ms_swift.reward_classes(_rows.chosen())
+    passed = {"completions": texts, "is_truncated": [row in cut for row in range(len(texts))]}
+    said, long = (classes[f"plaudit_{name}"]()(**passed) for name in ("said", "long"))
+    return [one + 0.5 * two for one, two in zip(said, long, strict=True)]
+
+
+def in_verl(texts, cut):
+    infos = [{"index": 7, "truncated": row in cut} for row in range(len(texts))]
+    return [r["score"] for r in verl.compute_scores(["m"] * 4, texts, ["4"] * 4, infos)]
+
+
+def in_easyr1(texts, cut):
+    rows = [
+        {"response": text, "ground_truth": "4", "prompt": "p", "truncated": row in cut}
+        for row, text in enumerate(texts)
+    ]
+    return [one["overall"] for one in easyr1.compute_score(rows)]
+
+
+def in_openrlhf(texts, cut):
+    return openrlhf.reward_func(["p" + text for text in texts], ["p"] * 4, ["4"] * 4)["rewards"]
+
+
+def in_slime(texts, cut):
+    statuses = ["truncated" if row in cut else "completed" for row in range(len(texts))]
+    samples = [
+        Some(response=text, label="4", prompt="p", metadata={}, remove_sample=False, status=status)
+        for text, status in zip(texts, statuses, strict=True)
+    ]
+    rewards = asyncio.run(slime.custom_rm(Some(), samples))
+    pairs = zip(samples, rewards, strict=True)
+    return [MASKED if sample.remove_sample else reward for sample, reward in pairs]
+
+
+def in_nemo_gym(texts, cut):
+    details = {"incomplete_details": {"reason": "max_output_tokens"}}
+    replies = [asked(text, **(details if row in cut else {})) for row, text in enumerate(texts)]
+    return [MASKED if one["mask_sample"] else one["reward"] for one in replies]
+
+
+def in_nemo_rl(texts, cut):
+    logs = [
+        [{"role": "user", "content": "p"}, {"role": "assistant", "content": text}] for text in texts
+    ]
+    metadata = [{"ground_truth": "4", "truncated": row in cut} for row in range(len(texts))]
+    return nemo_rl.step_fields(_rows.chosen(), logs, metadata)["rewards"]
+
+
+def in_areal(texts, cut):
+    reasons = ["length" if row in cut else "stop" for row in range(len(texts))]
+    return [
+        areal.reward_fn("p", text, answer="4", finish_reason=reason)
+        for text, reason in zip(texts, reasons, strict=True)
+    ]
+
+
+def in_skyrl(texts, cut):
+    rewards = []
+    for row, text in enumerate(texts):
+        extras = {"reward_spec": {"ground_truth": "4"}, "truncated": row in cut}
+        [score] = skyrl.batch_of(text, extras, "p").scores(_rows.chosen())
+        rewards.append(skyrl.step_output(score)["reward"])
+    return rewards
+
+
+def in_verifiers(texts, cut):
+    task = Some(prompt="p", answer="4")
+    traces = [
+        Some(last_reply=text, record_metrics=lambda _: None, is_truncated=row in cut)
+        for row, text in enumerate(texts)
+    ]
+    return [asyncio.run(verifiers.reward(task, trace)) for trace in traces]
+
+
+def in_a_rubric(texts, cut):
+    """Up to 0.3 of verifiers."""
+    totals = []
+    for row, text in enumerate(texts):
+        state = {"is_truncated": row in cut}
+        passed = {"prompt": "p", "completion": text, "answer": "4", "state": state}
+        said, long = (asyncio.run(one(**passed)) for one in verifiers.reward_funcs())
+        totals.append(said + 0.5 * long)
+    return totals
+
+
+TRAINERS = {
+    "trl": (in_trl, None),
+    "nemo_gym": (in_nemo_gym, MASKED),
+    "slime": (in_slime, MASKED),
+    "ms_swift": (in_ms_swift, NEUTRAL),
+    "verl": (in_verl, NEUTRAL),
+    "easyr1": (in_easyr1, NEUTRAL),
+    "openrlhf": (in_openrlhf, NEUTRAL),
+    "nemo_rl": (in_nemo_rl, NEUTRAL),
+    "areal": (in_areal, NEUTRAL),
+    "skyrl": (in_skyrl, NEUTRAL),
+    "verifiers": (in_verifiers, NEUTRAL),
+    "a rubric of verifiers": (in_a_rubric, NEUTRAL),
+}
+
+
+@pytest.mark.parametrize("trainer", TRAINERS)
+@pytest.mark.parametrize("way", ["- scored", "0 timeout", "0 error", "- undecided", "truncated"])
+def test_a_row_that_fails_arrives_as_documented_and_changes_no_other(trainer, way):
+    score, expected = TRAINERS[trainer]
+    others = ["1 scored", "0 scored", "0.5 scored"]
+    sound = score([*others, "1 scored"], cut=())
+    _rows._means.clear()
+    if way == "truncated" and trainer == "openrlhf":
+        pytest.skip("OpenRLHF does not say that a completion was cut off")
+    cut = {3} if way == "truncated" else ()
+    failed = score([*others, "1 scored" if way == "truncated" else way], cut)
+    assert failed[:3] == sound[:3] == [1.0, 0.0, 1.0]
+    assert failed[3] == (pytest.approx(expected) if isinstance(expected, float) else expected)
+
+
+def test_a_group_of_which_every_row_fails_has_one_value_though_other_groups_go_on():
+    def reward(text, prompt):
+        return verl.compute_score("m", text, "4", {"index": prompt})["score"]
+
+    rewards = []
+    for row in range(4):
+        for value in range(4):
+            reward(f"{value + row} scored", "another group")
+        rewards.append(reward("0 timeout", "the group"))
+    assert len(set(rewards)) == 1
+
+
 # --- what trainers say of completions that were cut off -------------------------------------------
 
 

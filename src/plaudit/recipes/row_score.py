@@ -30,15 +30,41 @@ class RowScore:
     neutral: Mapping[str, float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
-    def weighted(self) -> dict[str, float]:
-        """What each component adds to the total: its weight times its value, 0.0 without one.
-
-        If the row has no total, these are the neutral values.
-        """
-        values = {name: score.value for name, score in self.components.items()}
+    def numbers(self) -> dict[str, float]:
+        """The value of each component, 0.0 without one; the neutral value without a total."""
         if self.total is None:
-            values = {name: self.neutral.get(name) for name in values}
-        return {name: self.weights.get(name, 1.0) * (v or 0.0) for name, v in values.items()}
+            return {name: self.neutral.get(name, 0.0) for name in self.components}
+        return {name: score.value or 0.0 for name, score in self.components.items()}
+
+    @property
+    def weighted(self) -> dict[str, float]:
+        """What each component adds to the total: its weight times its number."""
+        return {name: self.weights.get(name, 1.0) * n for name, n in self.numbers.items()}
+
+    @property
+    def turns(self) -> tuple[float, ...] | None:
+        """What each turn of the assistant adds to the total; None if no component values turns.
+
+        They add up to the total. The value of a component is divided among the turns in proportion
+        to its `Score.turns`; that of a component without these counts for the last turn.
+
+        >>> used = Score(0.5, "One of two calls worked.", turns=(1.0, 0.0, 0.0))
+        >>> RowScore(1.5, {"used": used, "right": Score(1.0, "It is.")}).turns
+        (0.5, 0.0, 1.0)
+        """
+        valued = [score.turns for score in self.components.values() if score.turns]
+        if not valued or self.total is None:
+            return None
+        turns = [0.0] * max(map(len, valued))
+        for name, added in self.weighted.items():
+            own = self.components[name].turns or ()
+            whole = sum(own)
+            if whole:
+                for turn, value in enumerate(own):
+                    turns[turn] += added * value / whole
+            else:
+                turns[-1] += added
+        return tuple(turns)
 
     @property
     def status(self) -> str:

@@ -21,15 +21,19 @@ def scored_columns(
     components: Mapping[str, Sequence[Score]],
     totals: Sequence[float | None],
     statuses: Sequence[str],
+    timed: bool = False,
 ) -> dict[str, pa.Array]:
-    """Return a column for each component, `total`, `status` and `explanation`."""
+    """Return a column for each component, `total`, `status` and `explanation`.
+
+    timed: whether an explanation also says how long it took, so that no two runs are the same
+    """
     columns = {
         name: pa.array([score.value for score in scores], pa.float64())
         for name, scores in components.items()
     }
     columns["total"] = pa.array(totals, pa.float64())
     columns["status"] = text_array(statuses)
-    columns["explanation"] = _explanation(components)
+    columns["explanation"] = _explanation(components, timed)
     return columns
 
 
@@ -72,7 +76,7 @@ def input_name(name: str, renamed: Mapping[str, str]) -> str:
     return f"{name} (input)" if name in renamed else name
 
 
-def _explanation(components: Mapping[str, Sequence[Score]]) -> pa.Array:
+def _explanation(components: Mapping[str, Sequence[Score]], timed: bool) -> pa.Array:
     """Return lists of structs, built from columns, which is faster than from dictionaries."""
     rows = list(zip(*components.values(), strict=True))
     flat = [score for scores in rows for score in scores]
@@ -89,6 +93,8 @@ def _explanation(components: Mapping[str, Sequence[Score]]) -> pa.Array:
         "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
         "problem": text_array([score.problem for score in flat]),
     }
+    if timed:
+        fields["seconds"] = pa.array([score.seconds for score in flat], pa.float64())
     structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
     offsets = pa.array(range(0, len(flat) + 1, len(components)), pa.int32())
     return pa.ListArray.from_arrays(offsets, structs)

@@ -243,7 +243,8 @@ def arrow_batch(
     columns["seconds"] = pa.array(_seconds(batch), pa.float64())
     by_name = {name: [row.components[name] for row in batch.scores] for name in names}
     totals = [row.total for row in batch.scores]
-    columns |= scored_columns(by_name, totals, [row.status for row in batch.scores])
+    statuses = [row.status for row in batch.scores]
+    columns |= scored_columns(by_name, totals, statuses, timed=True)
     return pa.RecordBatch.from_arrays(list(columns.values()), list(columns))
 
 

@@ -51,6 +51,7 @@ def _of_step(step: int, table: pa.Table, components: Sequence[str]) -> Line:
     tokens = _floats(table["tokens"]) if "tokens" in names else np.full(len(table), np.nan)
     by_tokens = bool(np.isfinite(tokens).any())
     answers = _answers(table) if "explanation" in names else {"right": {}, "answers": {}}
+    answers["rewards"] = _seconds_of_rewards(table) if "explanation" in names else {}
     seconds = _floats(table["seconds"]) if "seconds" in names else np.zeros(0)
     return {
         "rows": len(table),
@@ -129,6 +130,16 @@ def _answers(table: pa.Table) -> Line:
         if mine["answer"].null_count < len(mine):
             answers[name] = _top(mine)
     return {"right": right, "answers": answers}
+
+
+def _seconds_of_rewards(table: pa.Table) -> dict[str, float]:
+    """How long each component took, as far as its rows took a millisecond or more."""
+    entries = pc.list_flatten(table["explanation"].combine_chunks())
+    if entries.type.get_field_index("seconds") < 0:  # it was recorded by an earlier version
+        return {}
+    pair = [pc.struct_field(entries, name) for name in ("component", "seconds")]
+    found = pa.table(pair, ["by", "seconds"]).group_by("by").aggregate([("seconds", "sum")])
+    return {one["by"]: _short(one["seconds_sum"] or 0.0) for one in found.to_pylist()}
 
 
 def _top(rows: pa.Table) -> Line:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -51,6 +51,7 @@ class Step:
     statuses: how many rows have each
     right: for each component that says which rows are right, how many rows it judged, and how
         many of these are right
+    rewards: the seconds of each component, as far as its rows took a millisecond or more
     """
 
     step: int
@@ -65,6 +66,7 @@ class Step:
     statuses: Mapping[str, int]
     right: Mapping[str, tuple[int, int]]
     answers: Mapping[str, Answers]
+    rewards: Mapping[str, float] = field(default_factory=dict)
 
 
 def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
@@ -73,10 +75,13 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
     statuses: Counter[str] = Counter()
     judged: Counter[str] = Counter()
     right: Counter[str] = Counter()
+    rewards: dict[str, float] = {}
     for line in lines:
         process = "".join(line["part"].split("-")[2:3])
         seconds[process] += line["seconds"]
         statuses.update(line["statuses"])
+        for name, taken in line.get("rewards", {}).items():
+            rewards[name] = rewards.get(name, 0.0) + taken
         for name, (rows, of_these) in line["right"].items():
             judged[name] += rows
             right[name] += of_these
@@ -95,6 +100,7 @@ def step_of(step: int, lines: Sequence[Mapping[str, Any]]) -> Step:
         statuses=dict(statuses),
         right={name: (rows, right[name]) for name, rows in judged.items()},
         answers=_answers(lines),
+        rewards=rewards,
     )
 
 

@@ -18,7 +18,7 @@ from plaudit.judge import warm_up
 from plaudit.recipes import Recipe, RowScore, load, presets
 from plaudit.runs.recording import recorded
 from plaudit.scores.decorators import HOOKS
-from plaudit.scores.score import FAILED_STATUSES, NOT_APPLICABLE, REPORTED_STATUSES, TRUNCATED
+from plaudit.scores.score import NOT_APPLICABLE, REPORTED_STATUSES
 
 
 def text_in(body: object, name: str) -> str:
@@ -166,17 +166,20 @@ class Batch:
         batch.add(rows, keys)
         if isinstance(recipe.neutral, str):
             # The rows of its group in this batch, else in earlier ones, else those of all groups.
-            values = [batch.of(key) or means.of(key) or means.of(None) for key in keys]
+            values = [batch.of(key) or means.of(key) or means.fallback(key) for key in keys]
         else:
             values = [{recipe.components[0].name: recipe.neutral}] * len(rows)
-        # A gold that cannot be read is that of the whole group: no row of it moves another.
-        failed = [row.total is None and row.status in (*FAILED_STATUSES, TRUNCATED) for row in rows]
         return [
-            replace(row, neutral=value) if has_failed else row
-            for row, value, has_failed in zip(rows, values, failed, strict=True)
+            replace(row, neutral=value)
+            if row.total is None and row.status not in OF_GROUPS
+            else row
+            for row, value in zip(rows, values, strict=True)
         ]
 
 
+# A gold that cannot be read is that of the whole group, and so is a task to which no reward
+# applies: no row of the group moves another.
+OF_GROUPS = ("bad_gold", NOT_APPLICABLE)
 FEW = 64  # rows: trainers that score a group row by row, or in parts
 KEPT = 4096  # groups whose means are remembered
 
@@ -186,6 +189,7 @@ class GroupMeans:
 
     def __init__(self) -> None:
         self._sums: OrderedDict[Hashable, dict[str, tuple[float, int]]] = OrderedDict()
+        self._fallbacks: OrderedDict[Hashable, dict[str, float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def add(self, rows: Sequence[RowScore], keys: Sequence[Hashable]) -> None:
@@ -201,6 +205,18 @@ class GroupMeans:
                             sums[name] = total + score.value, count + 1
             while len(self._sums) > KEPT:
                 self._sums.popitem(last=False)
+
+    def fallback(self, key: Hashable) -> dict[str, float]:
+        """Return the means of all groups, the same for every row of a group that has none.
+
+        Means that differ by little would become advantages that differ by much.
+        """
+        means = self.of(None)
+        with self._lock:
+            kept = self._fallbacks.setdefault(key, means)
+            while len(self._fallbacks) > KEPT:
+                self._fallbacks.popitem(last=False)
+        return kept
 
     def of(self, key: Hashable) -> dict[str, float]:
         """Return the means of a group, by component; of all groups if the key is None."""

@@ -11,6 +11,8 @@ from importlib import import_module
 from typing import Any
 
 from plaudit.inputs.golds import gold_of
+from plaudit.recipes import Recipe, RowScore
+from plaudit.recipes.bound_reward import CONVERSATION
 from plaudit.trainers._rows import (
     AnyRecipe,
     Batch,
@@ -38,9 +40,12 @@ def rubric(recipe: AnyRecipe = None) -> Any:
 def reward_funcs(recipe: AnyRecipe = None) -> list[Callable[..., Any]]:
     r"""Return a coroutine function for each component, as a rubric calls them: for one rollout.
 
-    The entries of `info` are columns, and so is every other field of the dataset's row.
+    The entries of `info` are columns, and so is every other field of the dataset's row. A rollout
+    is scored once, by the function that is called first. If the recipe values turns, each step of
+    the trajectory gets what it adds to the total as its `reward`.
     """
-    return [_of_a_rollout(f) for f in chosen(recipe).reward_funcs(asynchronous=True)]
+    rollouts = _Rollouts(chosen(recipe))
+    return [rollouts.function(component.name) for component in rollouts.recipe.components]
 
 
 async def reward(task: Any, trace: Any) -> float:
@@ -63,29 +68,65 @@ async def reward(task: Any, trace: Any) -> float:
     columns["prompts"] = [fields.get("prompt")]
     columns["solution"] = [gold_in(fields)]
     columns["truncated"] = [bool(getattr(trace, "is_truncated", False))]
+    if messages := getattr(trace, "messages", None):
+        columns[CONVERSATION] = [_completion(messages)]
     [row] = await Batch([response_of(trace.last_reply)], columns).scores_async(chosen())
     trace.record_metrics(metrics_of(row))
     return total_of(row)
 
 
-def _of_a_rollout(function: Callable[..., Any]) -> Callable[..., Any]:
-    async def scored(
-        prompt: Any = None,
-        completion: Any = None,
-        answer: Any = None,
-        info: Any = None,
-        state: Any = None,
-        **row: Any,
-    ) -> float:
-        columns = columns_of([{**row, **info} if isinstance(info, Mapping) else row])
-        columns |= {"prompts": [prompt], "solution": [gold_of(answer)]}
+class _Rollouts:
+    """The rollouts that are being scored; the functions of a rubric are called one by one."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        # What each got, and which functions were not called yet, by the id of its state. The state
+        # is kept so that no other gets its id.
+        self._known: dict[int, tuple[Any, RowScore, set[str]]] = {}
+
+    def function(self, name: str) -> Callable[..., Any]:
+        async def scored(
+            prompt: Any = None,
+            completion: Any = None,
+            answer: Any = None,
+            info: Any = None,
+            state: Any = None,
+            **row: Any,
+        ) -> float:
+            fields = {**row, **info} if isinstance(info, Mapping) else row
+            columns = columns_of([fields])
+            columns |= {"prompts": [prompt], "solution": [gold_of(answer)]}
+            return (await self._row(name, completion, columns, state)).numbers[name]
+
+        scored.__name__ = name
+        return scored
+
+    async def _row(
+        self, name: str, completion: Any, columns: dict[str, list[Any]], state: Any
+    ) -> RowScore:
+        key = id(state)
+        if key in self._known and name in self._known[key][2]:
+            _, row, waiting = self._known[key]
+            waiting.discard(name)
+            if not waiting:
+                del self._known[key]
+            return row
         if isinstance(state, Mapping) and "is_truncated" in state:
             columns["truncated"] = [bool(state["is_truncated"])]
-        [value] = await function(completions=[_completion(completion)], **columns)
-        return value or 0.0
+        [row] = await Batch([_completion(completion)], columns).scores_async(self.recipe)
+        waiting = {component.name for component in self.recipe.components} - {name}
+        if state is not None and waiting:
+            self._known[key] = state, row, waiting
+        _reward_steps(row, state)
+        return row
 
-    scored.__name__ = function.__name__
-    return scored
+
+def _reward_steps(row: RowScore, state: Any) -> None:
+    """Give each step of a trajectory what it adds to the total."""
+    steps = state.get("trajectory") if isinstance(state, Mapping) else None
+    if row.turns and steps and len(steps) == len(row.turns):
+        for step, value in zip(steps, row.turns, strict=True):
+            step["reward"] = value
 
 
 def _completion(completion: Any) -> Any:

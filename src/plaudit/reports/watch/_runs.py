@@ -139,6 +139,10 @@ def curves_of(steps: Sequence[Step]) -> dict[str, Any]:
             for status in others
         },
         "seconds": [_round(sum(s.seconds for s in part) / len(part)) for part in bins],
+        "rewards": {
+            name: [_round(sum(s.rewards.get(name, 0.0) for s in p) / len(p)) for p in bins]
+            for name in dict.fromkeys(name for step in steps for name in step.rewards)
+        },
     }
 
 
@@ -192,7 +196,7 @@ def _answers(row: Row, component: str | None, answer: str) -> bool:
 
 
 def sort_rows(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
-    """Return the rows in the order that is asked for: best, worst, longest, or by prompt.
+    """Return the rows in the order that is asked for: best, worst, longest, slowest, or by prompt.
 
     `high` and `low` name components: rows that are high by the one and low by the other lead.
     """
@@ -203,6 +207,7 @@ def sort_rows(rows: list[Row], asked: Mapping[str, str]) -> list[Row]:
         "best": lambda row: -_value(row, "total"),
         "worst": lambda row: _value(row, "total"),
         "longest": lambda row: -(row.get("tokens") or len(str(row.get("completion") or ""))),
+        "slowest": lambda row: -_value(row, "seconds"),
     }
     if order in keys:
         return sorted(rows, key=keys[order])
@@ -232,6 +237,7 @@ def row_of(row: Row, components: Sequence[str], folder: Path) -> Row:
         "completion": _shorten(prompt_text(row.get("completion"))),
         "thumbnail": _thumbnail(folder, row.get("thumbnail")),
         "tokens": row.get("tokens"),
+        "seconds": row.get("seconds"),
         "total": row["total"],
         "status": row["status"],
         "right": all(verdicts) if verdicts else None,

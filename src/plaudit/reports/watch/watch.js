@@ -161,6 +161,7 @@
       },
       { key: "statuses", title: "statuses other than scored", percent: true, lines: shares("statuses") },
       { key: "seconds", title: "seconds of rewards per step", fromZero: true, lines: each((curves) => ({ y: curves.seconds })) },
+      { key: "rewards", title: "seconds of each reward per step, in all processes", fromZero: true, lines: shares("rewards") },
     ];
   }
 
@@ -296,6 +297,7 @@
   function inside(row, withPrompt) {
     const about = [`total ${shown(row.total)}`, `step ${counted(row.step ?? 0)}`];
     if (row.tokens !== null) about.push(`${counted(row.tokens)} tokens`);
+    if (row.seconds >= 0.001) about.push(`${shown(row.seconds)} s`);
     const others = Object.entries(row.others).flatMap(([name, value]) => [element("h4", {}, name), element("pre", {}, value)]);
     return element(
       "div",

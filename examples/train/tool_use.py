@@ -1,0 +1,356 @@
+r"""Trains a tiny model to use a tool: rewards that fail, and rewards for each turn.
+
+    python tool_use.py                        both experiments, three seeds each
+    python tool_use.py --only turns --seeds 0
+
+An episode has two turns. The model is asked for the code of a key, and may look it up:
+
+    What is the code of 17?   [find(key=17)]   <tool>4</tool>   \boxed{4}
+
+"failures": nine codes of ten are 7, so that a guess is right nine times of ten, and looking up
+always. One reward in ten of those episodes in which the tool was called fails, as if its sandbox
+had died. If such a row is paid 0, the model learns to guess; if it is skipped, it learns to call.
+
+"turns": codes are random, and the model makes mistakes in both turns. Each turn is paid for itself
+(`RowScore.turns`), or all tokens get the total of the episode.
+
+The trainer is GRPO in forty lines, since TRL takes no rewards for turns. Results and curves go to
+runs/ beside this file.
+"""
+
+import argparse
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from plaudit import Score, reward
+from plaudit.inputs.messages import ChatMessage
+from plaudit.recipes import Component, Recipe, RowScore
+from plaudit.rewards.answers import answer_reward
+
+RUNS = Path(__file__).parent / "runs" / "tool_use"
+KEYS, USUAL = range(10, 20), 7
+WARM_UP, STEPS, RATE = 400, {"failures": 150, "turns": 120}, 3e-4
+LONGEST = 9  # tokens of a turn
+GROUPS, SIZE = 12, 8  # of each step: prompts, and episodes for each
+FAILING = 0.1  # of the episodes that call the tool
+_draw = random.Random(0)
+
+# What each curve is called: the experiment's variants.
+VARIANTS = {
+    "failures": ("no failures", "failures are skipped", "failures are zeros"),
+    "turns": ("a reward for each turn", "the total alone"),
+}
+
+
+# --- rewards --------------------------------------------------------------------------------------
+
+
+@reward(reads="messages")
+def unreliable(
+    completions: Sequence[Sequence[ChatMessage]], solution: Sequence[str], share: float = 0.0
+) -> list[Score]:
+    """Whether the last message has the gold; a share of the episodes that call a tool fails."""
+    texts = [messages[-1].text for messages in completions]
+    scores = answer_reward.scores(completions=texts, solution=solution)
+    died = Score(None, "The sandbox died.", status="error")
+    return [
+        died if any(m.calls for m in messages) and _draw.random() < share else score
+        for messages, score in zip(completions, scores, strict=True)
+    ]
+
+
+def recipe_of(variant: str) -> Recipe:
+    if variant in VARIANTS["turns"]:
+        called = Component("called", "messages.tool_use_reward")
+        return Recipe(variant, (called, Component("right", "answers.answer_reward")))
+    share = 0.0 if variant == "no failures" else FAILING
+    on = {"error": "zero"} if variant == "failures are zeros" else {}
+    return Recipe(variant, (Component("right", unreliable, params={"share": share}, on=on),))
+
+
+# --- episodes -------------------------------------------------------------------------------------
+
+
+@dataclass
+class Episode:
+    """A prompt and its gold; what the assistant and the tool wrote; which turns came to an end."""
+
+    key: int
+    gold: str
+    texts: list[str] = field(default_factory=list)
+    ended: list[bool] = field(default_factory=list)
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        roles = ["assistant", "tool", "assistant"]
+        return [{"role": r, "content": t} for r, t in zip(roles, self.texts, strict=False)]
+
+
+def prompt_of(key: int) -> str:
+    return f"What is the code of {key}?"
+
+
+def looked_up(episode: Episode) -> str | None:
+    """What the tool answers: the code of the key that was asked for; None if it is not called."""
+    text = episode.texts[0]
+    if not text.startswith("["):
+        return None
+    is_known = text == f"[find(key={episode.key})]"
+    return episode.gold if is_known else "Error: there is no such key"
+
+
+def code_of(draw: random.Random, experiment: str) -> str:
+    usual = experiment == "failures" and draw.random() < 0.9
+    return str(USUAL if usual else draw.choice([n for n in range(10) if n != USUAL]))
+
+
+def examples(draw: random.Random, experiment: str, is_late: bool) -> list[tuple[str, str]]:
+    """What a model is warmed up with: each turn, and what is before it."""
+    key, code = draw.choice(KEYS), str(draw.randrange(10))
+    if experiment == "failures" and draw.random() < 0.5:
+        return [(prompt_of(key), rf"\boxed{{{USUAL}}}")]
+    wrong = experiment == "turns" and is_late
+    asked = draw.choice(KEYS) if wrong and draw.random() < 0.7 else key
+    said = draw.randrange(10) if wrong and draw.random() < 0.7 else code
+    call = f"[find(key={asked})]"
+    result = code if asked == key else "Error: there is no such key"
+    context = f"{prompt_of(key)}{call}<tool>{result}</tool>"
+    return [(prompt_of(key), call), (context, rf"\boxed{{{said}}}")]
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def trained(experiment: str, seed: int) -> None:
+    """Warm up a model, and train a copy of it with each variant."""
+    import torch
+    from tiny import language_model, tokenizer_of, warm_up, written
+
+    torch.set_num_threads(1)
+    draw = random.Random(seed)
+    pairs = [pair for _ in range(3000) for pair in examples(draw, experiment, True)]
+    tokenizer = tokenizer_of("".join(pair) for pair in pairs)
+    model = language_model(tokenizer, seed)
+
+    def batch(draw: random.Random, is_late: bool) -> dict:
+        drawn = [examples(draw, experiment, is_late) for _ in range(48)]
+        return written(tokenizer, [pair for pairs in drawn for pair in pairs])
+
+    warm_up(model, batch, WARM_UP, seed)
+    for variant in VARIANTS[experiment]:
+        print(variant, flush=True)
+        curve = curve_of(deepcopy(model), tokenizer, experiment, variant, seed)
+        file_of(experiment, variant, seed).write_text(json.dumps(curve))
+
+
+def curve_of(
+    model: Any, tokenizer: Any, experiment: str, variant: str, seed: int
+) -> list[dict[str, float]]:
+    """Train; return the shares of answers that are right, and of episodes with a call, by step."""
+    import torch
+
+    _draw.seed(seed)
+    torch.manual_seed(seed)
+    draw, recipe, curve = random.Random(seed), recipe_of(variant), []
+    optimizer = torch.optim.AdamW(model.parameters(), RATE, betas=(0.9, 0.98), weight_decay=0.0)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, STEPS[experiment])
+    for step in range(STEPS[experiment]):
+        asked = [(draw.choice(KEYS), code_of(draw, experiment)) for _ in range(GROUPS)]
+        episodes = [Episode(key, gold) for key, gold in asked for _ in range(SIZE)]
+        played(model, tokenizer, episodes)
+        scores = recipe([e.messages for e in episodes], solution=[e.gold for e in episodes])
+        advantages = advantages_of(scores, by_turn=variant == "a reward for each turn")
+        loss = loss_of(model, tokenizer, episodes, advantages)
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        right = [e.texts[-1] == rf"\boxed{{{e.gold}}}" for e in episodes]
+        calls = [len(e.texts) > 1 for e in episodes]
+        curve.append({"right": sum(right) / len(right), "calls": sum(calls) / len(calls)})
+        if step % 10 == 0:
+            print(step, curve[-1], flush=True)
+    return curve
+
+
+def played(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
+    """Have the model write the first turn of each episode, and the second if it calls the tool."""
+    write_turn(model, tokenizer, episodes)
+    results = [(episode, looked_up(episode)) for episode in episodes]
+    called = [episode for episode, result in results if result is not None]
+    for episode, result in results:
+        episode.texts += [] if result is None else [result]
+    if called:
+        write_turn(model, tokenizer, called)
+
+
+def context_of(episode: Episode, turn: int) -> str:
+    """The text before a turn of the assistant."""
+    before = f"{episode.texts[0]}<tool>{episode.texts[1]}</tool>" if turn else ""
+    return prompt_of(episode.key) + before
+
+
+def write_turn(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
+    import torch
+
+    contexts = [context_of(e, len(e.texts) // 2) for e in episodes]
+    tokens = tokenizer(contexts, return_tensors="pt", padding=True)
+    tokens.pop("token_type_ids", None)
+    model.eval()
+    with torch.no_grad():
+        ids = model.generate(**tokens, do_sample=True, max_new_tokens=LONGEST)
+    written = ids[:, tokens["input_ids"].shape[1] :]
+    texts = tokenizer.batch_decode(written, skip_special_tokens=True)
+    ends = (written == tokenizer.eos_token_id).any(dim=1).tolist()
+    for episode, text, has_ended in zip(episodes, texts, ends, strict=True):
+        episode.texts.append(text)
+        episode.ended.append(has_ended)
+
+
+def advantages_of(scores: Sequence[RowScore], by_turn: bool) -> list[list[float]]:
+    """Return the advantage of each turn of each episode; 0 for one that was skipped.
+
+    A turn counts what it and the later ones are worth. It is compared with the same turn of the
+    group's other episodes.
+    """
+    returns: list[list[float] | None] = []
+    for row in scores:
+        if row.total is None:
+            returns.append(None)
+        elif by_turn and row.turns is not None:
+            returns.append([sum(row.turns[turn:]) for turn in range(len(row.turns))])
+        else:
+            returns.append([row.total] * 2)
+    advantages = []
+    for start in range(0, len(returns), SIZE):
+        group = returns[start : start + SIZE]
+        for values in group:
+            own = []
+            for turn, value in enumerate(values or []):
+                same = [v[turn] for v in group if v is not None and len(v) > turn]
+                mean = sum(same) / len(same)
+                deviation = (sum((v - mean) ** 2 for v in same) / max(len(same) - 1, 1)) ** 0.5
+                own.append((value - mean) / (deviation + 1e-4))
+            advantages.append(own or [0.0, 0.0])
+    return advantages
+
+
+def loss_of(
+    model: Any, tokenizer: Any, episodes: list[Episode], advantages: list[list[float]]
+) -> Any:
+    """The policy gradient: each token of a turn counts with the advantage of the turn."""
+    import torch
+    from tiny import written
+
+    pairs, weights, ended = [], [], []
+    for episode, own in zip(episodes, advantages, strict=True):
+        for turn, text in enumerate(episode.texts[::2]):
+            pairs.append((context_of(episode, turn), text))
+            weights.append(own[turn])
+            ended.append(episode.ended[turn])
+    batch = written(tokenizer, pairs)
+    labels = batch.pop("labels")[:, 1:]
+    model.train()
+    logits = model(**batch).logits[:, :-1]
+    # The token that ends a turn counts only if the model has written it.
+    is_end = labels == tokenizer.eos_token_id
+    known = (labels != -100) & ~(is_end & ~torch.tensor(ended)[:, None])
+    chosen = torch.log_softmax(logits, -1).gather(-1, labels.clamp(min=0)[..., None])[..., 0]
+    return -(chosen * known * torch.tensor(weights)[:, None]).sum() / known.sum()
+
+
+# --- runs and curves ------------------------------------------------------------------------------
+
+
+def file_of(experiment: str, variant: str, seed: int) -> Path:
+    return RUNS / f"{experiment}-{variant.replace(' ', '-')}-{seed}.json"
+
+
+def child(experiment: str, seed: int) -> int:
+    """Train in a process of its own, and print what came of it."""
+    command = [sys.executable, __file__, "--one", experiment, str(seed)]
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1"}
+    RUNS.mkdir(parents=True, exist_ok=True)
+    log = RUNS / f"{experiment}-{seed}.log"
+    with log.open("w") as file:
+        code = subprocess.run(command, env=environment, stdout=file, stderr=file).returncode
+    if code:
+        print(f"{experiment}, seed {seed} failed: {log}", flush=True)
+        return code
+    for variant in VARIANTS[experiment]:
+        said = summary(file_of(experiment, variant, seed))
+        print(f"{experiment}, {variant}, seed {seed}: {said}", flush=True)
+    return code
+
+
+def summary(file: Path) -> str:
+    last = json.loads(file.read_text())[-20:]
+    means = {name: sum(one[name] for one in last) / len(last) for name in last[0]}
+    return f"right {means['right']:.3f}, calls {means['calls']:.3f} in the last 20 steps"
+
+
+def draw(experiment: str, out: Path) -> None:
+    """Draw the curves; a thin line is a run, a thick line the mean over seeds."""
+    import altair as alt
+
+    rows = []
+    for variant in VARIANTS[experiment]:
+        for file in RUNS.glob(f"{experiment}-{variant.replace(' ', '-')}-*.json"):
+            curve = json.loads(file.read_text())
+            for at in range(9, len(curve), 5):
+                part = curve[at - 9 : at + 1]
+                for name in ("right", "calls"):
+                    value = sum(one[name] for one in part) / len(part)
+                    rows.append({"run": variant, "seed": file.stem[-1], "step": at + 1})
+                    rows[-1] |= {"of": name, "value": value}
+    titles = {"right": "share of answers that are right", "calls": "share that calls the tool"}
+    colour = alt.Color("run:N", title=None, sort=list(VARIANTS[experiment]))
+    panels = []
+    for name, title in titles.items():
+        data = alt.Data(values=[row for row in rows if row["of"] == name])
+        y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False))
+        lines = alt.Chart(data).encode(x=alt.X("step:Q", title="step"), color=colour)
+        each = lines.mark_line(opacity=0.35, strokeWidth=1).encode(y=y, detail="seed:N")
+        mean = lines.mark_line(strokeWidth=2.5).encode(y=alt.Y("mean(value):Q"))
+        panels.append((each + mean).properties(title=title, width=300, height=200))
+        if experiment == "turns":
+            break
+    chart = alt.hconcat(*panels).configure_view(stroke=None)
+    chart.configure_legend(orient="bottom", symbolOpacity=1).save(str(out), scale_factor=1.5)
+    print(out)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--only", choices=VARIANTS)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="runs at a time")
+    parser.add_argument("--draw", action="store_true", help="draw what was run, and run nothing")
+    parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)  # of a child
+    options = parser.parse_args()
+    if options.one:
+        trained(options.one[0], int(options.one[1]))
+        return 0
+    experiments = [options.only] if options.only else list(VARIANTS)
+    runs = [(experiment, seed) for seed in options.seeds for experiment in experiments]
+    with ThreadPoolExecutor(options.jobs) as pool:
+        codes = [] if options.draw else list(pool.map(lambda run: child(*run), runs))
+    for experiment in experiments:
+        draw(experiment, RUNS / f"{experiment}.png")
+    return max(codes, default=0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
