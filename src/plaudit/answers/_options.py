@@ -22,6 +22,10 @@ _SEVERAL = re.compile(
     r"^\W*+([A-J])(?:\W*+(?:and|or)(?:[,&/;\s]*+(?:and|or))*+|(?=[^\w,&/;\s]*+[,&/;\s]))\W*+"
     r"([A-J])\b(?!\w)"
 )
+# What takes a letter back: "B (incorrect)", "B. No, it is G". An option's own text may be "No".
+_DENIED = re.compile(r"\((?:incorrect|wrong|not correct)\)\W*+$", re.IGNORECASE)
+_CORRECTED = re.compile(r"\b[Nn]o\b,?\s(?:wait,?\s)?(?:it(?:'s|\sis)\s)?\(?([A-Z])\)?\W*+$")
+_LONGEST_CORRECTION = 60  # characters
 _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)
 
 
@@ -40,7 +44,10 @@ def read_choice(text: str) -> str | None:
     found = _LETTER.match(plain) or _LETTER_ALONE.match(plain)
     if found is None or (found[1].islower() and plain[:1] != "("):
         return None
-    return found[1].upper()
+    letter, tail = found[1].upper(), plain[found.end(1) :][-_LONGEST_CORRECTION:]
+    corrected = _CORRECTED.search(tail)
+    is_taken_back = _DENIED.search(tail) or (corrected and corrected[1] != letter)
+    return None if is_taken_back else letter
 
 
 def several_choices(text: str) -> bool:

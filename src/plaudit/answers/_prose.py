@@ -303,6 +303,11 @@ _LETTER = re.compile(
 _RULED_OUT = re.compile(
     r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
+_RULED_OUT_AFTER = re.compile(
+    r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
+    r"|(?:is|was)\s(?:wrong|false|incorrect|never|out)\b)",
+    re.IGNORECASE,
+)
 _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
 _ELIMINATED = re.compile(
     r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*"
@@ -328,6 +333,7 @@ def stated_choice(text: str) -> str | None:
             for match in _LETTER.finditer(statement)
             if not _RULED_OUT.search(statement[: match.start()])
             and not _RULED_OUT.search(statement[: match.end() - 1])
+            and not _RULED_OUT_AFTER.match(statement, match.end())
         }
         if found:
             return found.pop() if len(found) == 1 else None
