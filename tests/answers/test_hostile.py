@@ -185,3 +185,12 @@ def test_an_error_of_plaudit_is_no_zero(
 def test_golds_that_are_no_texts_are_refused(golds: object) -> None:
     with pytest.raises(TypeError, match="golds must be a list of texts"):
         judge_answer(r"\boxed{4}", golds)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "text", ["{[1]: 2}", "{{}: 1}", r"{'answer': '\ d'}", "{" * 400 + "}" * 400, "{(((((1)))))}"]
+)
+def test_what_looks_like_python_never_raises_nor_warns(text, recwarn):
+    [score] = answer_reward.scores([text], ["x and y"])
+    assert score.value == 0.0
+    assert not recwarn.list

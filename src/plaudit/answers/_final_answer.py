@@ -6,12 +6,12 @@ answer is" or "####" announces; else the last line. Everything takes time linear
 
 import json
 import re
-from ast import literal_eval
 from collections import deque
 from typing import NamedTuple
 
 from plaudit.answers._languages import number_words, pattern, phrases
 from plaudit.inputs.extract import after_thinking
+from plaudit.inputs.python_text import read_literal
 
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100
@@ -157,10 +157,10 @@ def _in_json(text: str) -> tuple[str, str, int] | None:
     start, end = text.find("{"), text.rfind("}") + 1
     if start < 0 or not start < end <= start + LONGEST_ANSWER:
         return None
-    for read in (json.loads, literal_eval):
+    for read in (json.loads, read_literal):
         try:
             held = read(text[start:end])
-        except (ValueError, SyntaxError, RecursionError, MemoryError):
+        except (ValueError, RecursionError):
             continue
         if isinstance(held, dict):
             keys = {str(key).lower(): key for key in held}

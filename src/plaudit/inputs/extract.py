@@ -54,6 +54,15 @@ _REPAIR_ESCAPES = 100
 _REPAIR_STEPS = 300_000
 
 
+def _ends_of(text: str) -> tuple[str, ...]:
+    """Return the ends to look for: one in plain words, such as "Response", needs its opening."""
+    return tuple(
+        end
+        for opening, end in THINKING.items()
+        if not opening.startswith(r"\A") or re.match(opening, text)
+    )
+
+
 def after_thinking(text: str) -> str:
     """Return the text after the thinking: what stands inside it does not count.
 
@@ -64,7 +73,7 @@ def after_thinking(text: str) -> str:
     ('It is 4.', '')
     """
     tail = text[-LONGEST_TEXT:]
-    ends = deque(_any_of(tuple(THINKING.values())).finditer(tail), maxlen=1)
+    ends = deque(_any_of(_ends_of(text)).finditer(tail), maxlen=1)
     after = tail[ends[0].end() :] if ends else tail
     if not ends and len(text) > LONGEST_TEXT:
         after = text[:OPENING] + after  # an opening far above is not overlooked

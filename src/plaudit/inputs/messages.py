@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.inputs.columns import kind_of, plain, rows_of
+from plaudit.inputs.python_text import literal_value, parse_expression
 
 __all__ = ["ChatMessage", "ToolCall", "messages_of"]
 
@@ -263,8 +264,8 @@ def _with_written_calls(message: ChatMessage) -> ChatMessage:
 
 def _pythonic(text: str) -> Iterator[ToolCall]:
     try:
-        body = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        body = parse_expression(text)
+    except ValueError:
         return
     calls = body.elts if isinstance(body, ast.List) else []
     if not all(isinstance(one, ast.Call) and not one.args for one in calls):
@@ -272,8 +273,8 @@ def _pythonic(text: str) -> Iterator[ToolCall]:
     for one in calls:
         assert isinstance(one, ast.Call)
         try:
-            values = {str(k.arg): ast.literal_eval(k.value) for k in one.keywords}
-        except (ValueError, TypeError, RecursionError, MemoryError) as error:
+            values = {str(k.arg): literal_value(k.value) for k in one.keywords}
+        except ValueError as error:
             yield ToolCall(ast.unparse(one.func), None, problem=f"{error}"[:200])
             continue
         yield ToolCall(ast.unparse(one.func), values)

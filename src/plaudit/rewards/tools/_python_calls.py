@@ -1,12 +1,11 @@
 """Calls as Python writes them, `f(a=1)`, read from the syntax tree: nothing is evaluated."""
 
 import ast
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
-# Other escapes are warnings today and errors in a later Python.
-_BAD_ESCAPE = re.compile(r"\\(\\|[^\n'\"abfnrtvxuUN0-7])")
+from plaudit.inputs.python_text import parse_expression
+
 _NO_MARKDOWN = str.maketrans({"`": " ", "\n": " "})
 _CONSTANTS = {"true": True, "false": False, "null": None}
 
@@ -42,13 +41,11 @@ def python_value(source: str) -> Any:
     >>> python_value("f(a=1)").call.arguments
     {'a': 1}
     """
-    if "\\" in source:
-        source = _BAD_ESCAPE.sub(lambda m: m[0] if m[1] == "\\" else f"\\\\{m[1]}", source)
     # Once more without what Markdown adds, and without line breaks inside of quotes.
     for attempt in dict.fromkeys((source.strip(), source.strip().translate(_NO_MARKDOWN))):
         try:
-            return _value(ast.parse(attempt, mode="eval").body)
-        except (SyntaxError, ValueError, MemoryError, RecursionError):  # too deep: its own limits
+            return _value(parse_expression(attempt))
+        except (ValueError, RecursionError):
             pass
     return None
 
