@@ -42,7 +42,7 @@ from plaudit.rewards.answers import answer_reward
 
 RUNS = Path(__file__).parent / "runs" / "tool_use"
 KEYS, CODES, USUAL = range(10, 15), range(5), 0
-WARM_UP, STEPS, RATE = 500, {"failures": 200, "turns": 200}, 1e-3
+WARM_UP, STEPS, RATE = 1500, {"failures": 200, "turns": 200}, 1e-3
 LONGEST = 9  # tokens of a turn
 GROUPS, SIZE = 16, 8  # of each step: prompts, and episodes for each
 FAILING = 0.1  # of the episodes that call the tool
