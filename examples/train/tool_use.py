@@ -5,9 +5,9 @@ r"""Trains a tiny model to use a tool: rewards that fail, and rewards for each t
 
 An episode has two turns. The model is asked for the code of a key, and may look it up:
 
-    What is the code of 17?   [find(key=17)]   <tool>4</tool>   \boxed{4}
+    code of 17?   [find(key=17)]   <tool>4</tool>   \boxed{4}
 
-"failures": nine codes of ten are 7, so that a guess is right nine times of ten, and looking up
+"failures": nine codes of ten are 0, so that a guess is right nine times of ten, and looking up
 always. One reward in ten of those episodes in which the tool was called fails, as if its sandbox
 had died. If such a row is paid 0, the model learns to guess; if it is skipped, it learns to call.
 
@@ -29,7 +29,11 @@ from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+
+import torch
+from tiny import tokenizer_of, warm_up, written
 
 from plaudit import Score, reward
 from plaudit.inputs.messages import ChatMessage
@@ -37,10 +41,10 @@ from plaudit.recipes import Component, Recipe, RowScore
 from plaudit.rewards.answers import answer_reward
 
 RUNS = Path(__file__).parent / "runs" / "tool_use"
-KEYS, USUAL = range(10, 20), 7
-WARM_UP, STEPS, RATE = 400, {"failures": 150, "turns": 120}, 3e-4
+KEYS, CODES, USUAL = range(10, 15), range(5), 0
+WARM_UP, STEPS, RATE = 1500, {"failures": 200, "turns": 200}, 1e-3
 LONGEST = 9  # tokens of a turn
-GROUPS, SIZE = 12, 8  # of each step: prompts, and episodes for each
+GROUPS, SIZE = 16, 8  # of each step: prompts, and episodes for each
 FAILING = 0.1  # of the episodes that call the tool
 _draw = random.Random(0)
 
@@ -96,7 +100,7 @@ class Episode:
 
 
 def prompt_of(key: int) -> str:
-    return f"What is the code of {key}?"
+    return f"code of {key}?"
 
 
 def looked_up(episode: Episode) -> str | None:
@@ -110,21 +114,60 @@ def looked_up(episode: Episode) -> str | None:
 
 def code_of(draw: random.Random, experiment: str) -> str:
     usual = experiment == "failures" and draw.random() < 0.9
-    return str(USUAL if usual else draw.choice([n for n in range(10) if n != USUAL]))
+    others = [code for code in CODES if code != USUAL] if experiment == "failures" else CODES
+    return str(USUAL if usual else draw.choice(others))
 
 
 def examples(draw: random.Random, experiment: str, is_late: bool) -> list[tuple[str, str]]:
     """What a model is warmed up with: each turn, and what is before it."""
-    key, code = draw.choice(KEYS), str(draw.randrange(10))
+    key, code = draw.choice(KEYS), str(draw.choice(CODES))
     if experiment == "failures" and draw.random() < 0.5:
         return [(prompt_of(key), rf"\boxed{{{USUAL}}}")]
     wrong = experiment == "turns" and is_late
     asked = draw.choice(KEYS) if wrong and draw.random() < 0.7 else key
-    said = draw.randrange(10) if wrong and draw.random() < 0.7 else code
+    said = draw.choice(CODES) if wrong and draw.random() < 0.7 else code
     call = f"[find(key={asked})]"
     result = code if asked == key else "Error: there is no such key"
     context = f"{prompt_of(key)}{call}<tool>{result}</tool>"
     return [(prompt_of(key), call), (context, rf"\boxed{{{said}}}")]
+
+
+# --- the model ------------------------------------------------------------------------------------
+
+
+class Writer(torch.nn.Module):
+    """A recurrent network that writes: small enough for a step to take a twentieth of a second."""
+
+    def __init__(self, vocabulary: int, width: int = 96) -> None:
+        super().__init__()
+        self.read = torch.nn.Embedding(vocabulary, width)
+        self.think = torch.nn.GRU(width, width, batch_first=True)
+        self.write = torch.nn.Linear(width, vocabulary)
+
+    def forward(
+        self, input_ids: torch.Tensor, labels: torch.Tensor | None = None, **_: Any
+    ) -> SimpleNamespace:
+        logits = self.write(self.think(self.read(input_ids))[0])
+        loss = None
+        if labels is not None:
+            loss = torch.nn.functional.cross_entropy(
+                logits[:, :-1].flatten(0, 1), labels[:, 1:].flatten()
+            )
+        return SimpleNamespace(logits=logits, loss=loss)
+
+    @torch.no_grad()
+    def generate(self, contexts: Sequence[Sequence[int]], longest: int) -> torch.Tensor:
+        """Sample what follows each context."""
+        most = max(map(len, contexts))
+        padded = torch.tensor([[*ids, *[0] * (most - len(ids))] for ids in contexts])
+        last = torch.tensor([len(ids) - 1 for ids in contexts])
+        state = self.think(self.read(padded))[0][torch.arange(len(last)), last][None]
+        tokens = []
+        for _ in range(longest):
+            chances = torch.softmax(self.write(state[0]), -1)
+            tokens.append(torch.multinomial(chances, 1))
+            state = self.think(self.read(tokens[-1]), state)[1]
+        return torch.cat(tokens, dim=1)
 
 
 # --- training -------------------------------------------------------------------------------------
@@ -132,20 +175,18 @@ def examples(draw: random.Random, experiment: str, is_late: bool) -> list[tuple[
 
 def trained(experiment: str, seed: int) -> None:
     """Warm up a model, and train a copy of it with each variant."""
-    import torch
-    from tiny import language_model, tokenizer_of, warm_up, written
-
     torch.set_num_threads(1)
     draw = random.Random(seed)
     pairs = [pair for _ in range(3000) for pair in examples(draw, experiment, True)]
     tokenizer = tokenizer_of("".join(pair) for pair in pairs)
-    model = language_model(tokenizer, seed)
+    torch.manual_seed(seed)
+    model = Writer(len(tokenizer))
 
     def batch(draw: random.Random, is_late: bool) -> dict:
         drawn = [examples(draw, experiment, is_late) for _ in range(48)]
         return written(tokenizer, [pair for pairs in drawn for pair in pairs])
 
-    warm_up(model, batch, WARM_UP, seed)
+    warm_up(model, batch, WARM_UP, seed, rate=5e-3)
     for variant in VARIANTS[experiment]:
         print(variant, flush=True)
         curve = curve_of(deepcopy(model), tokenizer, experiment, variant, seed)
@@ -153,15 +194,14 @@ def trained(experiment: str, seed: int) -> None:
 
 
 def curve_of(
-    model: Any, tokenizer: Any, experiment: str, variant: str, seed: int
+    model: Writer, tokenizer: Any, experiment: str, variant: str, seed: int
 ) -> list[dict[str, float]]:
     """Train; return the shares of answers that are right, and of episodes with a call, by step."""
-    import torch
-
     _draw.seed(seed)
     torch.manual_seed(seed)
     draw, recipe, curve = random.Random(seed), recipe_of(variant), []
-    optimizer = torch.optim.AdamW(model.parameters(), RATE, betas=(0.9, 0.98), weight_decay=0.0)
+    # A large eps: gradients vanish when all episodes of a group are right, and must stay small.
+    optimizer = torch.optim.AdamW(model.parameters(), RATE, eps=1e-4, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.LinearLR(optimizer, 1.0, 0.1, STEPS[experiment])
     for step in range(STEPS[experiment]):
         asked = [(draw.choice(KEYS), code_of(draw, experiment)) for _ in range(GROUPS)]
@@ -183,7 +223,7 @@ def curve_of(
     return curve
 
 
-def played(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
+def played(model: Writer, tokenizer: Any, episodes: list[Episode]) -> None:
     """Have the model write the first turn of each episode, and the second if it calls the tool."""
     write_turn(model, tokenizer, episodes)
     results = [(episode, looked_up(episode)) for episode in episodes]
@@ -200,21 +240,14 @@ def context_of(episode: Episode, turn: int) -> str:
     return prompt_of(episode.key) + before
 
 
-def write_turn(model: Any, tokenizer: Any, episodes: list[Episode]) -> None:
-    import torch
-
-    contexts = [context_of(e, len(e.texts) // 2) for e in episodes]
-    tokens = tokenizer(contexts, return_tensors="pt", padding=True)
-    tokens.pop("token_type_ids", None)
-    model.eval()
-    with torch.no_grad():
-        ids = model.generate(**tokens, do_sample=True, max_new_tokens=LONGEST)
-    written = ids[:, tokens["input_ids"].shape[1] :]
-    texts = tokenizer.batch_decode(written, skip_special_tokens=True)
-    ends = (written == tokenizer.eos_token_id).any(dim=1).tolist()
-    for episode, text, has_ended in zip(episodes, texts, ends, strict=True):
-        episode.texts.append(text)
-        episode.ended.append(has_ended)
+def write_turn(model: Writer, tokenizer: Any, episodes: list[Episode]) -> None:
+    """Have the model write the next turn of each episode."""
+    contexts = [context_of(episode, len(episode.texts) // 2) for episode in episodes]
+    tokens = model.generate(tokenizer(contexts)["input_ids"], LONGEST).tolist()
+    for episode, ids in zip(episodes, tokens, strict=True):
+        end = ids.index(tokenizer.eos_token_id) if tokenizer.eos_token_id in ids else None
+        episode.texts.append(tokenizer.decode(ids[:end]))
+        episode.ended.append(end is not None)
 
 
 def advantages_of(scores: Sequence[RowScore], by_turn: bool) -> list[list[float]]:
@@ -246,12 +279,9 @@ def advantages_of(scores: Sequence[RowScore], by_turn: bool) -> list[list[float]
 
 
 def loss_of(
-    model: Any, tokenizer: Any, episodes: list[Episode], advantages: list[list[float]]
+    model: Writer, tokenizer: Any, episodes: list[Episode], advantages: list[list[float]]
 ) -> Any:
     """The policy gradient: each token of a turn counts with the advantage of the turn."""
-    import torch
-    from tiny import written
-
     pairs, weights, ended = [], [], []
     for episode, own in zip(episodes, advantages, strict=True):
         for turn, text in enumerate(episode.texts[::2]):
@@ -260,7 +290,6 @@ def loss_of(
             ended.append(episode.ended[turn])
     batch = written(tokenizer, pairs)
     labels = batch.pop("labels")[:, 1:]
-    model.train()
     logits = model(**batch).logits[:, :-1]
     # The token that ends a turn counts only if the model has written it.
     is_end = labels == tokenizer.eos_token_id

@@ -19,11 +19,13 @@ from made_runs import ROWS, healthy, make
 
 import plaudit
 from plaudit import cli
-from plaudit.recipes import load
+from plaudit.recipes import Component, Recipe, load
 from plaudit.recipes.scored_columns import parquet_of
 from plaudit.reports.watch import watching
+from plaudit.reports.watch._runs import WatchedRun
 from plaudit.runs import finish, open_recorded
 from plaudit.runs._reading import statistics_of
+from plaudit.scores import Score
 from plaudit.tables import score_table
 
 
@@ -322,3 +324,20 @@ def test_a_million_rows_open_at_once(tmp_path):
         seconds = time.process_time() - start
     assert state["rows"] == (steps - 1) * rows + ROWS
     assert seconds < 6  # about 1 on an idle machine; reading every row would take a minute
+
+
+def test_the_slowest_rewards_and_rows_of_a_step(tmp_path):
+    def timed(completions, seconds, **kwargs):
+        return [Score(1.0, "So.", seconds=taken) for taken in seconds]
+
+    def quick(completions, **kwargs):
+        return [1.0] * len(completions)
+
+    recipe = plaudit.record(Recipe("timed", (Component("", timed), Component("", quick))), tmp_path)
+    recipe(["a", "b", "c"], prompts=["p"] * 3, seconds=[0.5, 2.0, 0.1])
+    finish(tmp_path)
+    run = WatchedRun(tmp_path, "timed")
+    assert run.state(0)["curves"]["rewards"] == {"timed": [2.6], "quick": [0.0]}
+    rows = run.rows({"order": "slowest"}, 10)["rows"]
+    assert [row["completion"] for row in rows] == ["b", "a", "c"]
+    assert rows[0]["seconds"] > rows[1]["seconds"] > rows[2]["seconds"]
