@@ -94,6 +94,10 @@ _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
 _NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
 _LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S|.{2,200}\(([A-J])\)\.?$")
+_MAY_BE_CLOCK = re.compile(
+    r"\d\s?(?:[:.{]|h)|\b[ap]\.?\s?m\b|noon|midnight|midday|clock|past|quarter|half|[^\x00-\x7f]",
+    re.I,
+)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
@@ -265,7 +269,8 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
         and _signs(final.text) <= _signs(gold)
     )
     comma = rules.kind == "number"
-    mine, yours = _rendered(final.text, kind, comma), _rendered(gold, kind, comma)
+    mine = "" if found.status is Status.NO_ANSWER else _rendered(final.text, kind, comma)
+    yours = _rendered(gold, kind, comma)
     return Verdict(
         found.status,
         final.text,
@@ -503,6 +508,8 @@ def _option(answer: str, rules: Rules) -> str | None:
 
 
 def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
+    if rules.kind is None and not _MAY_BE_CLOCK.search(gold):
+        return None
     by_question = rules.kind == "time" or says_time(gold, rules.question)
     if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
         return None

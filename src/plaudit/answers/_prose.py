@@ -403,7 +403,9 @@ _VERB = re.compile(
     r"^(?:is|are|was|were|has|have|had|\w+s|\w+ed|did|do|does|won|wrote|made|came|took|gave|led)$"
 )
 _QUOTED = re.compile(r"[\"“]([^\"“”]{8,300})[\"”]")
-_REPEATED = re.compile(r"^[ \t]*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE)
+_REPEATED = re.compile(
+    r"^[ \t]*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE
+)
 
 
 def without_question(text: str, question: str) -> str:
