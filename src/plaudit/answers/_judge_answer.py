@@ -177,6 +177,10 @@ def _is_prose(text: str) -> bool:
     return len(words) > 1 or any(not word.isascii() for word in words)
 
 
+def _has_many_words(text: str) -> bool:
+    return len(_PROSE.findall(text)) > _MOST_WORDS
+
+
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
     options = rules.choices or options_in(rules.question)
     completion = without_question(completion, rules.question)
@@ -329,7 +333,9 @@ def _gold_text(gold: str) -> str:
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     kind, found = _compared(final, gold, rules)
-    if not found.equal and rules.kind is None and len(final.text) + len(gold) < _SHORT:
+    is_prose = found.status is Status.NO_ANSWER and _has_many_words(final.text)
+    tried = found.equal or is_prose or rules.kind is not None
+    if not tried and len(final.text) + len(gold) < _SHORT:
         mine, yours = (everyday_form(text, rules.question) for text in (final.text, gold))
         if (mine, yours) != (final.text, gold):
             again = _compared(final._replace(text=mine), yours, rules)
@@ -443,7 +449,7 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
 def _truth(answer: str, wanted: bool, rules: Rules) -> Decision:
     said = truth_of_answer(answer, rules.question)
     if said is None:
-        return different("neither yes nor no")
+        return different("an answer that is neither yes nor no")
     return equal("yes or no") if said is wanted else different("yes or no")
 
 
@@ -489,7 +495,7 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
         or (labelled[labelled.lastindex or 1].upper() if labelled else None)
     )
     if picked is None:
-        return different("no option")
+        return different("an answer that is no option")
     decided_by = "the text of an option" if option else "its letter"
     return equal(decided_by) if picked == letter else different(decided_by)
 
@@ -551,7 +557,7 @@ def _range(answer: str, gold: str, limits: Range) -> Decision:
         return equal("the same words")
     same = same_range(limits, answer)
     if same is None:
-        return different("no range")
+        return different("an answer that is no range")
     return equal("both ends") if same else different("their ends")
 
 
