@@ -10,7 +10,7 @@ from formulas import formula
 
 import plaudit
 from examples import examples
-from plaudit.answers import Rules, judge_answer
+from plaudit.answers import Rules, judge_answer, mentioned
 from plaudit.judge import Status
 from plaudit.rewards.answers import answer_reward
 
@@ -145,6 +145,34 @@ def _seconds(text: str, gold: str) -> float:
     verdict = judge_answer(text, [gold])
     assert verdict.status is not Status.ERROR, (text, gold, verdict.why)
     return time.thread_time() - start
+
+
+PIECES = [
+    *("A ", "A of ", "one ", "twenty ", "and ", "1,", "1-", "3 to 5 ", "between 3 and ", "(a) "),
+    *("- a\n", "* 1\n", "| a ", "A) ", "May 5, ", "12:30 ", "half past ", "U.S.", "'s sister "),
+    *("unlike A ", "Henry VIII ", '"a" ', "Is it ", "it is ", "so ", "more than ", "百", "午後3時"),
+    *("1公里", "{", "answer: a\n ", "~~", "x = ", "H2 + ", "\n", "\n\n", "Question:\n", "a, "),
+]
+EVERYDAY_GOLDS = ["4", "Paris", "A, C", "3-5", "May 8, 1945", "15:45", "cows, pigs", "(a) 3 (b) 4"]
+EVERYDAY_GOLDS += [
+    "mean 6.2, median 5",
+    "World Health Organization",
+    "WHO",
+    "Henry VIII",
+    "2 hours",
+]
+ORDER = "In which order are they? A) e B) f How long? How many cows and pigs?"
+
+
+@pytest.mark.parametrize("piece", PIECES, ids=repr)
+def test_prose_is_read_in_time_linear_in_its_length(piece: str) -> None:
+    for length in (1900, 9500, 100_000):
+        text = piece * (length // len(piece))
+        for gold in EVERYDAY_GOLDS:
+            start = time.thread_time()
+            judge_answer(text, [gold], Rules(question=ORDER))
+            mentioned(text, [gold], ORDER)
+            assert time.thread_time() - start < 2, (piece, length, gold)
 
 
 @pytest.mark.parametrize("seed", range(examples(200)))

@@ -246,9 +246,9 @@ class _Comparer:
         if answer.op != "rel" or set(answer.val) - {"="} or set(gold.val) - {"="}:
             if answer.op == "list":
                 return Decision(Status.SEVERAL, "more than one answer")
-            return different("no equation")
+            return different("an answer that is no equation")
         if any(part.op in NO_NUMBER for part in walk(answer) if part is not answer):
-            return different("no equation")
+            return different("an answer that is no equation")
         return same_equation(
             with_product_of_letters(gold, answer), with_product_of_letters(answer, gold)
         )
@@ -264,7 +264,7 @@ class _Comparer:
             return equal("the same set") if same else different("what the sets hold")
         if says_interval_or_pair(answer):
             return Decision(Status.UNDECIDED, "a set that cannot be read")
-        return different("no set")
+        return different("an answer that is no set")
 
     def _empty(self, gold: Node, answer: Node) -> Decision:
         for one, other in ((gold, answer), (answer, gold)):
@@ -272,7 +272,7 @@ class _Comparer:
                 return equal("the empty set")
         if answer.op == "list" and EMPTY in answer.args:
             return Decision(Status.SEVERAL, "more than one answer")
-        return different("the empty set is on one side only")
+        return different("the empty set on one side only")
 
     def _ratio(self, gold: Node, answer: Node) -> Decision:
         if gold.op != "ratio" and len(answer.args) == 2 and "to" not in answer.val:
@@ -296,7 +296,7 @@ class _Comparer:
         answer = as_matrix(answer) or answer
         if answer.op != "matrix":
             if vector is None:
-                return different("no matrix")
+                return different("an answer that is no matrix")
             return self._tuple(vector, answer)
         column = all(len(row.args) == 1 for row in gold.args)
         other = as_vector(answer)
@@ -326,7 +326,7 @@ class _Comparer:
             return Decision(Status.SEVERAL, "more than one answer")
         if items is not None and len(items) == 1:
             return self._tuple(gold, items[0])
-        return different("no tuple")
+        return different("an answer that is no tuple")
 
     def _ordered(self, mine: list[Node], yours: list[Node]) -> Decision:
         if len(mine) != len(yours):

@@ -217,7 +217,7 @@ def same_congruence(gold: Node, answer: Node) -> Decision:
     value = without_name(answer)
     names = letters(value)
     if len(names) != 1 or value.op == "rel":
-        return different("no congruence")
+        return different("an answer that is no congruence")
     family = Node(
         "add",
         (Node("num", (), residue), Node("mul", (Node("num", (), modulus), symbol(_LETTER)))),

@@ -13,6 +13,7 @@ from plaudit.answers._number_words import count_in_words
 from plaudit.answers._parser import TreeParser
 from plaudit.answers._quantities import CURRENCIES, read_unit, temperature_scale, unit_in_letters
 from plaudit.answers._tokens import (
+    COMMAND_WORDS,
     DENYING,
     NUMBER_WORDS,
     PARTS,
@@ -52,6 +53,8 @@ _LEADING_WORDS = frozenset(
 _ABOUT = frozenset(["about", "approximately", "approx", "roughly"])
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
+_WORDS_ALONE = re.compile(r"[A-Za-z]{4,}+(?: [A-Za-z]{4,}+){0,5}+")
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
 
 
@@ -60,9 +63,14 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]
 
     decimal_comma: whether 1,5 is the number 1.5. Default: False, it is a list of two numbers
     """
+    # Most golds are a whole number or a few words: they need no tokens.
+    if _WHOLE.fullmatch(text):
+        return number(int(text)), Conditions()
     known = formula_in_words(text)
     if known is not None:
         return known, Conditions()
+    if _WORDS_ALONE.fullmatch(text) and COMMAND_WORDS.keys().isdisjoint(text.lower().split()):
+        raise CannotReadError("words")
     excluded = excluded_from_reals(text)
     if excluded:
         taken, conditions = read_tree(excluded)

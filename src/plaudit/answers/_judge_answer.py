@@ -94,6 +94,10 @@ _CONDITIONS = "conditions that differ"
 _NOTHING = "no box, no <answer>, nothing announced"
 _NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
 _LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S|.{2,200}\(([A-J])\)\.?$")
+_MAY_BE_CLOCK = re.compile(
+    r"\d\s?(?:[:.{]|h)|\b[ap]\.?\s?m\b|noon|midnight|midday|clock|past|quarter|half|[^\x00-\x7f]",
+    re.I,
+)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
@@ -171,6 +175,10 @@ def _is_prose(text: str) -> bool:
     """Whether a text has words, and is no formula."""
     words = _PROSE.findall(_COMMANDS.sub(" ", text))
     return len(words) > 1 or any(not word.isascii() for word in words)
+
+
+def _has_many_words(text: str) -> bool:
+    return len(_PROSE.findall(text)) > _MOST_WORDS
 
 
 def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Verdict | None:
@@ -265,7 +273,8 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
         and _signs(final.text) <= _signs(gold)
     )
     comma = rules.kind == "number"
-    mine, yours = _rendered(final.text, kind, comma), _rendered(gold, kind, comma)
+    mine = "" if found.status is Status.NO_ANSWER else _rendered(final.text, kind, comma)
+    yours = _rendered(gold, kind, comma)
     return Verdict(
         found.status,
         final.text,
@@ -324,7 +333,9 @@ def _gold_text(gold: str) -> str:
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     kind, found = _compared(final, gold, rules)
-    if not found.equal and rules.kind is None and len(final.text) + len(gold) < _SHORT:
+    is_prose = found.status is Status.NO_ANSWER and _has_many_words(final.text)
+    tried = found.equal or is_prose or rules.kind is not None
+    if not tried and len(final.text) + len(gold) < _SHORT:
         mine, yours = (everyday_form(text, rules.question) for text in (final.text, gold))
         if (mine, yours) != (final.text, gold):
             again = _compared(final._replace(text=mine), yours, rules)
@@ -438,7 +449,7 @@ def _tree(text: str, decimal_comma: bool) -> Tree | None:
 def _truth(answer: str, wanted: bool, rules: Rules) -> Decision:
     said = truth_of_answer(answer, rules.question)
     if said is None:
-        return different("neither yes nor no")
+        return different("an answer that is neither yes nor no")
     return equal("yes or no") if said is wanted else different("yes or no")
 
 
@@ -484,7 +495,7 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
         or (labelled[labelled.lastindex or 1].upper() if labelled else None)
     )
     if picked is None:
-        return different("no option")
+        return different("an answer that is no option")
     decided_by = "the text of an option" if option else "its letter"
     return equal(decided_by) if picked == letter else different(decided_by)
 
@@ -503,6 +514,8 @@ def _option(answer: str, rules: Rules) -> str | None:
 
 
 def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
+    if rules.kind is None and not _MAY_BE_CLOCK.search(gold):
+        return None
     by_question = rules.kind == "time" or says_time(gold, rules.question)
     if rules.kind not in (None, "time", "text") or not (by_question or says_time(answer)):
         return None
@@ -544,7 +557,7 @@ def _range(answer: str, gold: str, limits: Range) -> Decision:
         return equal("the same words")
     same = same_range(limits, answer)
     if same is None:
-        return different("no range")
+        return different("an answer that is no range")
     return equal("both ends") if same else different("their ends")
 
 

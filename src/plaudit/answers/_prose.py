@@ -405,9 +405,6 @@ _OF = frozenset("made consist consists composed full city name consisting out ki
 _FOLLOWING = frozenset(
     "in on at during for from when because as by every each since while with to and under".split()
 )
-_VERB = re.compile(
-    r"^(?:is|are|was|were|has|have|had|\w+s|\w+ed|did|do|does|won|wrote|made|came|took|gave|led)$"
-)
 _QUOTED = re.compile(r"[\"“]([^\"“”]{8,300})[\"”]")
 _REPEATED = re.compile(
     r"^[ \t]*+(?:Question|Q|Frage|Problem)\s*+:.*$", re.IGNORECASE | re.MULTILINE

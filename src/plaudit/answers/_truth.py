@@ -50,6 +50,7 @@ _SMALL = frozenset(
     " on at to and or it its this that there than with for by be not".split()
 )
 _ALSO_ENGLISH = ("no", "correct")
+_LONGEST_WORD = 20  # characters of a yes or no in any language
 LONGEST = 2000  # characters in which a yes or no is looked for
 
 
@@ -62,9 +63,10 @@ def truth_of_gold(gold: str, question: str = "") -> bool | None:
         return None
     if plain in _TRUE_GOLDS or plain in _FALSE_GOLDS:
         return plain in _TRUE_GOLDS
-    for kind, value in (("no", False), ("yes", True)):
-        if pattern(kind).fullmatch(plain):
-            return value
+    if len(plain) <= _LONGEST_WORD:
+        for kind, value in (("no", False), ("yes", True)):
+            if pattern(kind).fullmatch(plain):
+                return value
     return None
 
 
