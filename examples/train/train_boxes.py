@@ -1,4 +1,4 @@
-"""VLM-R1 in Python: the preset's rewards, stock TRL, and the recorded run."""
+"""Boxes in Python: a recipe's rewards, stock TRL, and the recorded run."""
 
 from pathlib import Path
 
@@ -10,10 +10,15 @@ import plaudit
 from plaudit.recipes import load
 
 
-def train(model: object, processor: boxes.Processor, folder: Path, seed: int) -> list:
-    """Train for 80 steps, each on new drawings, and return what was logged."""
+def train(
+    model: object, processor: boxes.Processor, folder: Path, seed: int, name: str = "vlm-r1-rec"
+) -> list:
+    """Train for 80 steps, each on new drawings, and return what was logged.
+
+    name: the recipe, a preset or a file
+    """
     rows = boxes.rows(count=80 * 8, seed=1000 + seed)
-    recipe = plaudit.record(load("vlm-r1-rec"), folder / "record")
+    recipe = plaudit.record(load(name), folder / "record")
     trainer = GRPOTrainer(
         model=model,
         processing_class=processor,
