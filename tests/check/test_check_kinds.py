@@ -201,6 +201,22 @@ def test_boxes_by_the_size_that_a_row_says(found):
 
 
 @pytest.mark.parametrize(
+    ("box", "hint"),
+    [
+        ([120, 40, 60, 20], 'gold_order = "xywh"'),
+        ([0.1, 0.2, 0.5, 0.9], 'gold_scale = "unit"'),
+        ([100, 200, 700, 900], 'gold_scale = "thousand"'),
+        ([-40, 0, 30, 30], "reaches out of its image"),
+    ],
+)
+def test_boxes_in_another_order_or_scale(box, hint, found):
+    rows = [{"prompt": "Where?", "solution": box, "image_size": [640, 480]}]
+    findings = found(rows, "grounding", whole=True)
+    assert any(hint in str(one) for one in findings if one.kind == "box_outside_image")
+    assert found([{**rows[0], "solution": [1, 2, 30, 40]}], "grounding") == set()
+
+
+@pytest.mark.parametrize(
     ("recipe", "gold", "written"),
     [
         ("math", "4", r"\boxed{…}"),

@@ -8,6 +8,7 @@ from typing import Any
 from plaudit.inputs import images
 from plaudit.reports.check._plan import CheckPlan
 from plaudit.reports.honest_answers import alternatives, boxes_in
+from plaudit.scores.boxes import Corners
 
 Row = Mapping[str, Any]
 
@@ -30,22 +31,44 @@ def image_problems(row: Row, plan: CheckPlan, file: str = "") -> dict[str, str]:
 def box_problem(row: Row, gold: Any, plan: CheckPlan, file: str) -> str:
     """Return what is wrong with the boxes of a gold, if the size of the image is known; else ""."""
     size = _image_size(row, plan, file)
-    if size is None:
+    components = [comparison.component for comparison in plan.comparisons]
+    settings = next((c.params for c in components if c.reference.startswith("vision.")), {})
+    if size is None or settings.get("gold_scale", "pixels") != "pixels":
         return ""
+    is_sized = settings.get("gold_order") == "xywh"
+    for box in boxes_in(gold):
+        left, top, third, fourth = box
+        right, bottom = (left + third, top + fourth) if is_sized else (third, fourth)
+        shown = f"[{', '.join(f'{side:g}' for side in box)}]"
+        if fault := _box_fault((left, top, right, bottom), size):
+            return f"The box {shown} {fault}"
+    return ""
+
+
+def _box_fault(box: Corners, size: images.Size) -> str:
+    """Return what is wrong with a box in pixels, and which mistake it looks like."""
+    left, top, right, bottom = box
     width, height = size
-    for left, top, right, bottom in boxes_in(gold):
-        shown = f"[{', '.join(f'{side:g}' for side in (left, top, right, bottom))}]"
-        if left >= right or top >= bottom:
-            return f"The box {shown} has no area: it must be [left, top, right, bottom]."
-        if min(left, top) < -_OUTSIDE or right > width + _OUTSIDE or bottom > height + _OUTSIDE:
-            return f"The box {shown} reaches out of its image of {width} x {height} pixels."
+    if left >= right or top >= bottom:
+        fits = left + right <= width + _OUTSIDE and top + bottom <= height + _OUTSIDE
+        hint = ' As [left, top, width, height] it fits: gold_order = "xywh".' if fits else ""
+        return f"has no area: it must be [left, top, right, bottom].{hint}"
+    if min(left, top) < -_OUTSIDE or right > width + _OUTSIDE or bottom > height + _OUTSIDE:
+        fits = min(box) >= 0 and max(box) <= 1000
+        hint = ' If golds are thousandths: gold_scale = "thousand".' if fits else ""
+        return f"reaches out of its image of {width} x {height} pixels.{hint}"
+    if max(right, bottom) <= 1 < min(width, height):
+        return 'is smaller than a pixel: if golds are shares of the image, gold_scale = "unit".'
     return ""
 
 
 def _image_size(row: Row, plan: CheckPlan, file: str) -> images.Size | None:
     """Return the size of a row's image: as the row says, or of its first image that can be read."""
-    for across, down in plan.sizes:
-        width, height = _whole(row.get(across)), _whole(row.get(down))
+    said = row.get("image_size")
+    pairs = [said] if isinstance(said, list | tuple) and len(said) == 2 else []
+    pairs += [(row.get(across), row.get(down)) for across, down in plan.sizes]
+    for across, down in pairs:
+        width, height = _whole(across), _whole(down)
         if width and height:
             return width, height
     return next((s for _, s in _sizes(row, plan, file) if not isinstance(s, str)), None)
