@@ -75,7 +75,9 @@ def test_if_most_rows_hang_the_step_still_ends():
 
 
 def test_a_row_that_comes_alone_has_all_the_time():
-    rows, seconds = scored(recipe("sleeps", 1.0), ["hang"])
+    own = recipe("sleeps", 1.0)
+    own.score_batch(["the process starts"])
+    rows, seconds = scored(own, ["hang"])
     assert rows == [(None, "timeout")]
     assert 1 <= seconds < 2
 

@@ -79,6 +79,8 @@ from plaudit.judge import Status, Verdict
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
 _MOST_WORDS = 5  # of a formula that stands alone on a line
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
+# Of a longer text the end is read, so that no row takes longer than a fraction of a second.
+_LONGEST_TEXT = 100_000
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
@@ -144,6 +146,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     golds = [gold for gold in golds if gold.strip() and not is_placeholder(gold)]
     if not golds:
         return Verdict(Status.BAD_GOLD, problem="there is none")
+    if len(completion) > _LONGEST_TEXT:
+        completion = after_thinking(completion)[-_LONGEST_TEXT:]
     final = final_answer(completion)
     if not final.text:
         return Verdict(Status.NO_ANSWER, None, golds[0], problem=_NOTHING)

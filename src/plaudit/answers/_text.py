@@ -106,7 +106,7 @@ def with_acronyms(text: str, gold: str) -> str:
     >>> with_acronyms("It is in the U.A.E.", "United Arab Emirates")
     'It is in the United Arab Emirates'
     >>> with_acronyms("The World Health Organization", "WHO")
-    'The WHO'
+    'WHO'
     """
     plain = gold.replace(".", "").strip()
     if plain.isupper() and plain.isalpha() and 2 <= len(plain) <= 8:

@@ -45,9 +45,6 @@ THINKING = {
     r"\AThinking\.\.\.": r"\.\.\.done thinking\.",  # Ollama
     r"\A[#* ]*+Thinking[*: ]*+\n": r"\n[#* ]*+Response[*: ]*+\n",
 }
-# Of a longer text only the end is read, so that no row takes longer than a fraction of a second.
-LONGEST_TEXT = 100_000
-OPENING = 200
 # What is still repaired of broken JSON: some 250 boxes, in a fraction of a second.
 _REPAIR_CHARACTERS = 10_000
 _REPAIR_ESCAPES = 100
@@ -67,16 +64,13 @@ def after_thinking(text: str) -> str:
     """Return the text after the thinking: what stands inside it does not count.
 
     THINKING has the formats. An end alone means that the prompt opened it; thinking that never ends
-    is thinking. Of a text that is longer than 100,000 characters, the end is read.
+    is thinking.
 
     >>> after_thinking("◁think▷Is it 3?◁/think▷It is 4."), after_thinking("<thinking>It is 3.")
     ('It is 4.', '')
     """
-    tail = text[-LONGEST_TEXT:]
-    ends = deque(_any_of(_ends_of(text)).finditer(tail), maxlen=1)
-    after = tail[ends[0].end() :] if ends else tail
-    if not ends and len(text) > LONGEST_TEXT:
-        after = text[:OPENING] + after  # an opening far above is not overlooked
+    ends = deque(_any_of(_ends_of(text)).finditer(text), maxlen=1)
+    after = text[ends[0].end() :] if ends else text
     opened = _any_of(tuple(THINKING)).search(after)
     return after[: opened.start()] if opened else after
 

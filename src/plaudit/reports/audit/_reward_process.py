@@ -255,9 +255,8 @@ class AuditProcess:
                 ran = deadline - (self._waiting() - waited)
                 self.close()
                 return Hung(ran)
-            kind, *answer = connection.recv()
-        except (EOFError, OSError, ValueError, TypeError, UnpicklingError):
-            # It ended, or a program that its reward ran has changed what it sends.
+            kind, *answer = _receive(connection)
+        except (EOFError, OSError):
             self.close()
             return Hung(0.0, ended_process=True)
         if kind == "raised":
@@ -319,6 +318,16 @@ class AuditProcess:
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
+
+
+def _receive(connection: Connection) -> tuple[Any, ...]:
+    """Return what the process has sent; raise EOFError if that cannot be read."""
+    try:
+        received: tuple[Any, ...] = connection.recv()
+    except (ValueError, TypeError, UnpicklingError) as error:
+        # A program that its reward ran has changed the process, such as its `len`.
+        raise EOFError("the process sends what cannot be read") from error
+    return received
 
 
 def _waiting_seconds(process: str) -> float:
