@@ -9,8 +9,8 @@ CHOICES = ["red", "green", "blue", "black"]
 GOLDS = {
     "missing_value": [None, "", "  ", r"\boxed{}"],
     "unreadable_gold": [{"colour": "red"}, r"\frac{1}{", "\frac{1}{2}", r"\sqrt{3}}"],
-    "unequal_gold": ["$", "\\", "."],
-    "placeholder_gold": ["N/A", "TODO", "None", "see solution"],
+    "unequal_gold": ["$", "\\"],
+    "placeholder_gold": ["N/A", "TODO", "None", "see solution", "."],
     "markup_gold": ["https://example.org", "<p>4</p>", "4<br>", "www.example.org/a"],
     "expensive_gold": ["9^{9^{9^9}}", r"(10^{10})!", r"\binom{10^9}{10^8}", "2^{2^{100}}"],
 }

@@ -274,7 +274,7 @@ def _code(text: str) -> str:
 # -- Golds that hold no answer
 
 _PLACEHOLDER = re.compile(
-    r"n/?a|tbd|todo|null|nan|\?+|-+|\.\.\.|#\w+[!?]?|[<\[(](?:missing|unknown|placeholder|empty)[>\])]"
+    r"n/?a|tbd|todo|null|nan|\?+|-+|\.+|#\w+[!?]?|[<\[(](?:missing|unknown|placeholder|empty)[>\])]"
     r"|\(?see [^()]{0,60}\)?|proof\.?|omitted\.?|to be (?:determined|done|added)\.?",
     re.IGNORECASE,
 )

@@ -2,10 +2,33 @@
 
 import ast
 import re
+import threading
 from typing import Any
 
 # Python warns of escapes that it does not know, and a later version will refuse them.
 _UNKNOWN_ESCAPE = re.compile(r"\\(\\|[^\n'\"abfnrtvxuUN0-7])")
+# Until Python 3.13, parsing in several threads at once may raise SystemError for a good text: they
+# share the counter of the depth (CPython issue 106905).
+_PARSING = threading.Lock()
+_TRIES = 5
+
+
+def syntax_tree(text: str, mode: str = "exec") -> Any:
+    """Return what `ast.parse` returns, in any thread; raise ValueError if it is no Python.
+
+    >>> len(syntax_tree("a = 1; b = 2").body)
+    2
+    """
+    for left in reversed(range(_TRIES)):
+        try:
+            with _PARSING:
+                return ast.parse(text, mode=mode)
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            raise ValueError(f"{error or type(error).__name__}") from error  # too deep: its limits
+        except SystemError as error:
+            if not left:
+                raise ValueError(f"it cannot be parsed: {error}") from error
+    raise AssertionError("unreachable")
 
 
 def parse_expression(text: str) -> ast.expr:
@@ -16,10 +39,8 @@ def parse_expression(text: str) -> ast.expr:
     """
     if "\\" in text:
         text = _UNKNOWN_ESCAPE.sub(lambda m: m[0] if m[1] == "\\" else f"\\\\{m[1]}", text)
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:  # too deep: its limits
-        raise ValueError(f"it is no expression: {type(error).__name__}") from error
+    body: ast.expr = syntax_tree(text, "eval").body
+    return body
 
 
 def read_literal(text: str) -> Any:

@@ -50,6 +50,7 @@ _PLACEHOLDER = re.compile(
     r"(?:the )?(?:\w+ ){0,2}?(?:solution|answer|above|below|explanation|figure|graph|image|diagram|"
     r"text|proof|attach\w+|comment|link|book|page|appendix|table)s?\b.{0,40})"
 )
+_NO_WORDS = re.compile(r"[.?…-]+")
 _LINK = re.compile(r"(?:https?://|www\.)\S+", re.IGNORECASE)
 # A tag that is closed, or has attributes, or is always alone: "a<b>c" has none of these.
 _HTML = re.compile(
@@ -145,6 +146,11 @@ def _depth(text: str) -> int:
     return depth
 
 
+def _is_placeholder(text: str) -> bool:
+    bare = text.strip("[]<>{}()* ").removesuffix(".")
+    return bool(_PLACEHOLDER.fullmatch(bare) or _NO_WORDS.fullmatch(text.strip()))
+
+
 def _no_answer(row: Row, gold: Any, plan: CheckPlan) -> GoldProblem | None:
     """Return what is wrong with a gold that is text, and no answer."""
     listed = gold if isinstance(gold, list) else [gold]
@@ -152,7 +158,7 @@ def _no_answer(row: Row, gold: Any, plan: CheckPlan) -> GoldProblem | None:
     options = [text for column in plan.choices for text in options_of(row.get(column))[1]]
     if not texts or any(text in options for text in texts):
         return None
-    if all(_PLACEHOLDER.fullmatch(text.strip("[]<>{}()* ").removesuffix(".")) for text in texts):
+    if all(map(_is_placeholder, texts)):
         return GoldProblem("placeholder_gold", "It is a placeholder, and no answer.")
     if all(map(_LINK.fullmatch, texts)):
         return GoldProblem("markup_gold", "It is a link, and no answer.")

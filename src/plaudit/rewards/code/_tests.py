@@ -20,6 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.inputs.columns import plain, shortened
+from plaudit.inputs.python_text import syntax_tree
 
 _NAMES = ("fn_name", "func_name", "function_name")
 _DEFINED = re.compile(
@@ -121,8 +122,8 @@ def _read_text(text: str) -> Tests:
 
 def _read_source(text: str, entry_point: str = "", prompt: str = "") -> SourceTests:
     try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        tree: ast.Module = syntax_tree(text)
+    except ValueError as error:
         raise BadTests(f"the tests are no Python: {error}") from error
     functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -277,7 +278,7 @@ def _value(entry: Any, expected: Any) -> Any:
 
 @lru_cache(maxsize=512)
 def _names_in(source: str) -> frozenset[str]:
-    tree = ast.parse(source)
+    tree = syntax_tree(source)
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
 
 
@@ -285,7 +286,7 @@ def _names_in(source: str) -> frozenset[str]:
 def _assigned_in(source: str) -> frozenset[str]:
     """Return the names that tests define themselves."""
     names = set()
-    for node in ast.parse(source).body:
+    for node in syntax_tree(source).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -345,7 +346,7 @@ def _lookup_program(names: list[str], results: Mapping[str, Any]) -> str:
 
 def _examples_of_source(tests: SourceTests) -> Examples:
     """Return the calls that are compared with constants, by `==` or `assertEqual`."""
-    tree = ast.parse(tests.source)
+    tree = syntax_tree(tests.source)
     names, results, complete = [], {}, True
     for node in ast.walk(tree):
         compared = _compared(node)
