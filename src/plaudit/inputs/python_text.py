@@ -1,16 +1,27 @@
-"""Python expressions that a model wrote -> syntax trees and values; nothing is evaluated."""
+"""Python that a model or a dataset wrote -> syntax trees and values; nothing is evaluated."""
 
 import ast
+import os
 import re
 import threading
 from typing import Any
 
 # Python warns of escapes that it does not know, and a later version will refuse them.
 _UNKNOWN_ESCAPE = re.compile(r"\\(\\|[^\n'\"abfnrtvxuUN0-7])")
-# Until Python 3.13, parsing in several threads at once may raise SystemError for a good text: they
-# share the counter of the depth (CPython issue 106905).
-_PARSING = threading.Lock()
+# Python 3.11 was seen to raise SystemError ("AST constructor recursion depth mismatch") for a good
+# text that was parsed in one of several threads. Threads of a user may parse as well: hence the
+# further tries.
+_parsing = threading.Lock()
 _TRIES = 5
+
+
+def _unlock_in_child() -> None:
+    """Have a forked process a lock of its own: a thread of the parent may hold the other."""
+    global _parsing
+    _parsing = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 def syntax_tree(text: str, mode: str = "exec") -> Any:
@@ -19,16 +30,16 @@ def syntax_tree(text: str, mode: str = "exec") -> Any:
     >>> len(syntax_tree("a = 1; b = 2").body)
     2
     """
-    for left in reversed(range(_TRIES)):
+    fault = ""
+    for _ in range(_TRIES):
         try:
-            with _PARSING:
+            with _parsing:
                 return ast.parse(text, mode=mode)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise ValueError(f"{error or type(error).__name__}") from error  # too deep: its limits
+            raise ValueError(str(error) or type(error).__name__) from error
         except SystemError as error:
-            if not left:
-                raise ValueError(f"it cannot be parsed: {error}") from error
-    raise AssertionError("unreachable")
+            fault = str(error)
+    raise ValueError(f"it cannot be parsed: {fault}")
 
 
 def parse_expression(text: str) -> ast.expr:
