@@ -78,7 +78,7 @@ def _quietly() -> None:
 
 
 def _methods(scores: list) -> list[tuple[str, int]]:
-    return Counter(score.method for score in scores).most_common()
+    return Counter(score.decided_by for score in scores).most_common()
 
 
 def _statuses(scores: list) -> list[tuple[str, int]]:

@@ -65,7 +65,7 @@ def measured(name: str, step: traffic.Step, characters: int, repeat: int) -> lis
     """The lines of one set of rows."""
     rows = [Row(text, str(gold)) for text, gold in zip(step.texts, step.solution, strict=True)]
     scores = accuracy_reward.scores(batch(rows, characters), [row.gold for row in rows])
-    here = [(row, s) for row, s in zip(rows, scores, strict=True) if s.method != "math-verify"]
+    here = [(row, s) for row, s in zip(rows, scores, strict=True) if s.decided_by != "math-verify"]
     every = [row for row, _ in here]
     lines = []
     for label, some, known in (
@@ -84,7 +84,7 @@ def measured(name: str, step: traffic.Step, characters: int, repeat: int) -> lis
 
 def distinct(scored: Sequence[tuple[Row, Score]], method: str) -> list[Row]:
     """Rows that were decided so, one of each answer and gold."""
-    found = {(score.answer, row.gold): row for row, score in scored if score.method == method}
+    found = {(score.answer, row.gold): row for row, score in scored if score.decided_by == method}
     return list(found.values())
 
 

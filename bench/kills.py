@@ -54,7 +54,7 @@ def main() -> None:
     killer.enough.set()
     killer.join()
     wrong = sum(score.value != reward for score, reward in zip(scores, right, strict=True))
-    by_workers = sum(score.method == "math-verify" for score in scores)
+    by_workers = sum(score.decided_by == "math-verify" for score in scores)
     killed = options.kills - killer.left
     ours = [*children(os.getpid()), *workers_of_this_process()]
     plaudit.judge.shared_judge().close()

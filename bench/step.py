@@ -86,7 +86,7 @@ def measured(
 
 def _by_a_worker(rows: traffic.Step) -> int:
     scores = accuracy_reward.scores(rows.completions, rows.solution)
-    return sum(score.method == "math-verify" for score in scores)
+    return sum(score.decided_by == "math-verify" for score in scores)
 
 
 def _texts_and_golds(rows: traffic.Step) -> tuple[list[str], list[str]]:

@@ -98,8 +98,10 @@ def test_a_whole_recipe_can_be_tried(capsys):
     asked = ("--recipe", "trl-reasoning", "--completion", r"\boxed{4}", "--solution", "4")
     code, out, err = run(capsys, "try", *asked)
     assert (code, err) == (0, "")
-    assert out.startswith("recipe  trl-reasoning\ntotal   0.0\nstatus  no_answer\n\nreasoning_")
-    assert "\nthink_format_reward (trl.think_format_reward)\n  value   0.0\n" in out
+    assert out.startswith(
+        "recipe      trl-reasoning\ntotal       0.0\nstatus      no_answer\n\nreasoning_"
+    )
+    assert "\nthink_format_reward (trl.think_format_reward)\n  value       0.0\n" in out
     printed = tried(capsys, *asked)
     assert (printed["recipe"], printed["total"]) == ("trl-reasoning", 0.0)
     assert printed["components"]["think_format_reward"]["value"] == 0.0
@@ -133,7 +135,7 @@ def test_try_prints_the_value_and_the_reasons(capsys):
     )
     facts = dict(line.split(maxsplit=1) for line in out.splitlines())
     assert code == 0
-    assert list(facts) == ["reward", "value", "answer", "gold", "method", "status", "why"]
+    assert list(facts) == ["reward", "value", "answer", "gold", "decided_by", "status", "why"]
     assert facts["value"] == "1.0"
     assert facts["gold"] == "1/2"
 
@@ -150,7 +152,7 @@ def test_a_skipped_row_says_so(capsys):
     _, out, _ = run(
         capsys, *("try", "trl.accuracy_reward"), *("--completion", r"\boxed{3}"), "--solution="
     )
-    assert "value   None (the row is skipped)\n" in out
+    assert "value       None (the row is skipped)\n" in out
 
 
 def test_a_short_name_is_enough_where_only_one_system_has_it(capsys):
@@ -282,7 +284,7 @@ def test_text_that_would_disturb_the_terminal_is_escaped(capsys):
         *("--completion", "<answer>\x1b[2J\udc80" + "9" * 1000 + "</answer>"),
     )
     answer = next(line for line in out.splitlines() if line.startswith("answer"))
-    assert answer.startswith(r"answer  \x1b[2J\udc80999")
+    assert answer.startswith(r"answer      \x1b[2J\udc80999")
     assert len(answer) < 250
 
 

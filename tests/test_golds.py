@@ -134,10 +134,10 @@ def test_wrapping(gold, wrapped):
 def test_a_score_says_that_its_gold_was_read_in_part(reward, answer, columns):
     with pytest.warns(UserWarning, match="is read as 2"):
         score = explain(reward, answer, r"2\sqrt{2}", **columns)
-    assert score.right and score.gold_in_part  # as the originals have it, but not without a word
+    assert score.right and score.partial_gold  # as the originals have it, but not without a word
     assert r"The gold was read as 2, out of 2\sqrt{2}." in score.why
     whole = explain(reward, answer, "2", **columns)
-    assert whole.right and not whole.gold_in_part
+    assert whole.right and not whole.partial_gold
 
 
 def test_a_process_is_warned_once_with_what_to_do():
@@ -167,7 +167,7 @@ def test_a_recipe_may_wrap_golds(tmp_path):
         rows = recipe(answers, gold=[r"2\sqrt{2}"] * 2)
         values = recipe.reward_funcs()[0](completions=answers, gold=[r"2\sqrt{2}"] * 2)
     assert [row.total for row in rows] == values == [1.0, 0.0]
-    assert not any(row.components["accuracy_reward"].gold_in_part for row in rows)
+    assert not any(row.components["accuracy_reward"].partial_gold for row in rows)
     file.write_text(recipe.to_toml())
     assert load(file) == recipe
     assert recipe.to_toml().count("golds") == 1
@@ -193,7 +193,10 @@ def test_other_rewards_get_their_golds_as_they_are():
     )
     row = recipe([r"\boxed{2x}"], solution=[r"\boxed{2x}"])[0]
     assert [score.value for score in row.components.values()] == [1.0, 1.0]
-    assert recipe(["<answer>2x</answer>"], solution=["2x"])[0].components["b"].method == "same text"
+    assert (
+        recipe(["<answer>2x</answer>"], solution=["2x"])[0].components["b"].decided_by
+        == "same text"
+    )
 
 
 @pytest.mark.parametrize(
@@ -218,10 +221,10 @@ def test_real_golds(shared):
     as_they_are = trl.accuracy_reward.scores(texts, solution)
     assert [score.value for score in as_they_are] == [row["trl"] for row in rows]
     latex = re.compile(r"[\\^_{]")
-    in_part = {gold for gold, s in zip(solution, as_they_are, strict=True) if s.gold_in_part}
+    in_part = {gold for gold, s in zip(solution, as_they_are, strict=True) if s.partial_gold}
     assert len([gold for gold in in_part if latex.search(gold)]) >= 40
     wrapped = trl.accuracy_reward.scores(texts, list(map(as_latex, solution)))
-    assert not any(score.gold_in_part for score in wrapped)
+    assert not any(score.partial_gold for score in wrapped)
     triples = list(zip(rows, as_they_are, wrapped, strict=True))
     gained = [row for row, a, b in triples if row["label"] and a.value != 1.0 and b.value == 1.0]
     lost = [row for row, a, b in triples if row["label"] and a.value == 1.0 and b.value != 1.0]

@@ -109,7 +109,7 @@ def test_scores_have_their_reasons(client):
 def test_a_gold_that_is_read_in_part_is_told_of(client):
     batch = {"completions": [r"\boxed{2}"], "answer": [r"2\sqrt{2}"], "completion_ids": [[1]]}
     (row,) = client.score(**batch)
-    assert row.components["accuracy"].gold_in_part
+    assert row.components["accuracy"].partial_gold
     assert [row] == RECIPE(**batch)
 
 

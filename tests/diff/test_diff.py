@@ -19,7 +19,7 @@ EXPLANATION = pa.list_(
             ("component", pa.string()),
             ("value", pa.float64()),
             ("status", pa.string()),
-            ("method", pa.string()),
+            ("decided_by", pa.string()),
             ("answer", pa.string()),
             ("gold", pa.string()),
             ("why", pa.string()),

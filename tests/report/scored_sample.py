@@ -17,13 +17,13 @@ REASON = pa.struct(
         ("component", pa.string()),
         ("value", pa.float64()),
         ("status", pa.string()),
-        ("method", pa.string()),
+        ("decided_by", pa.string()),
         ("answer", pa.string()),
         ("gold", pa.string()),
         ("why", pa.string()),
         ("right", pa.bool_()),
         ("ungated", pa.float64()),
-        ("gold_in_part", pa.bool_()),
+        ("partial_gold", pa.bool_()),
     ]
 )
 # For `page._CODE`, in place of Vega, which takes seconds to bundle.
@@ -41,15 +41,17 @@ RIGHT = {
 }
 
 
-def reason(component, value, status="scored", answer=None, gold=None, why="", method="", **more):
+def reason(
+    component, value, status="scored", answer=None, gold=None, why="", decided_by="", **more
+):
     """Why a component has its value, as it is written."""
-    known = {"right": RIGHT.get(status), "ungated": None, "gold_in_part": False, **more}
+    known = {"right": RIGHT.get(status), "ungated": None, "partial_gold": False, **more}
     return {
         **known,
         "component": component,
         "value": value,
         "status": status,
-        "method": method,
+        "decided_by": decided_by,
         "answer": answer,
         "gold": gold,
         "why": why,
@@ -145,7 +147,7 @@ def math_row(dice, row, number, factors, skill, tokens):
                 form,
                 why="It starts with <think>." if thinks else "No <think>.",
             ),
-            reason("repetition_penalty", repetition, why=f"{steps} words.", method="2-grams"),
+            reason("repetition_penalty", repetition, why=f"{steps} words.", decided_by="2-grams"),
         ],
     }
     return found | ({"completion_ids": list(range(steps + 12))} if tokens else {})

@@ -98,7 +98,7 @@ def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
     folder = write_folder(tmp_path, [hostile_row()], ["accuracy_reward"])
     part = folder / "part-00000.parquet"
     table = pq.read_table(part)
-    names = ("component", "value", "status", "method", "answer", "gold", "why")
+    names = ("component", "value", "status", "decided_by", "answer", "gold", "why")
     plain = [
         [{n: one[n] for n in names} for one in row] for row in table["explanation"].to_pylist()
     ]
@@ -106,7 +106,7 @@ def test_a_folder_that_does_not_say_what_is_right_is_refused(tmp_path):
     pq.write_table(table.set_column(place, "explanation", [plain]), part)
     assert refused(folder) == (
         f"{part} was written by an earlier version of plaudit: its explanations have "
-        "no gold_in_part and no right; score the table again, with --overwrite"
+        "no partial_gold and no right; score the table again, with --overwrite"
     )
 
 

@@ -107,7 +107,7 @@ def test_the_table_holds_rows_as_they_are(sums):
     value, *rest, ungated = data["reasons"][0][0]
     because = row["explanation"][0]
     assert (value, ungated) == (because["value"], None)
-    fields = ("component", "status", "method", "answer", "gold", "why")
+    fields = ("component", "status", "decided_by", "answer", "gold", "why")
     assert [strings[place] for place in rest] == [because[name] for name in fields]
 
 

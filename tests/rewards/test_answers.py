@@ -48,7 +48,11 @@ def test_right_is_one_and_wrong_is_zero() -> None:
 def test_a_score_says_what_was_read_and_what_decided() -> None:
     score = explain(answer_reward, r"So \boxed{k < -5}.", r"(-\infty,-5)")
     assert (score.value, score.right, score.status) == (1.0, True, "equal")
-    assert (score.answer, score.gold, score.method) == ("k < -5", r"(-\infty,-5)", "the same set")
+    assert (score.answer, score.gold, score.decided_by) == (
+        "k < -5",
+        r"(-\infty,-5)",
+        "the same set",
+    )
     assert "read as (-∞, -5)" in score.why
     wrong = explain(answer_reward, r"\boxed{2+2}", "4")
     assert (wrong.value, wrong.right, wrong.status) == (0.0, False, "unsolved")
@@ -115,7 +119,7 @@ def test_the_same_on_an_event_loop() -> None:
 def test_formulas_that_no_rule_can_read_go_to_a_worker() -> None:
     gold = r"\int_0^1 \frac{\sin x}{x}\,dx + a"
     score = explain(answer_reward, r"\boxed{a + \int_0^1 \frac{\sin x}{x}\,dx}", gold)
-    assert (score.value, score.method) == (1.0, "math-verify")
+    assert (score.value, score.decided_by) == (1.0, "math-verify")
 
 
 def test_the_trainers_process_never_imports_sympy() -> None:
@@ -234,7 +238,7 @@ def test_only_undecided_rows_are_asked(server, grader: Grader) -> None:
     scores = answer_reward.scores(texts, [LONG_GOLD, LONG_GOLD, "4", "4"], grader=grader)
     assert [score.value for score in scores] == [1.0, 0.0, 0.0, 1.0]
     assert [score.status for score in scores] == ["equal", "different", "different", "equal"]
-    assert [score.method for score in scores[:2]] == ["grader", "grader"]
+    assert [score.decided_by for score in scores[:2]] == ["grader", "grader"]
     assert len(server.asked) == 2
     assert all("reasoning" not in json.dumps(data) for data in server.asked)
 

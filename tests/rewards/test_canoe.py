@@ -54,7 +54,7 @@ def test_log_extra_gets_answers_and_methods():
     logged = {}
     completions = ["<answer>Rome</answer>", "<answer>4.0</answer>"]
     canoe.accuracy_reward(completions, ["Rome", "4"], log_extra=logged.__setitem__)
-    assert logged == {"answer": ["Rome", "4.0"], "method": ["same text", "numbers"]}
+    assert logged == {"answer": ["Rome", "4.0"], "decided_by": ["same text", "numbers"]}
 
 
 @pytest.mark.parametrize(

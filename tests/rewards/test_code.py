@@ -73,7 +73,7 @@ def test_a_right_program_passes_tests_of_every_shape(shape):
     for form in (tests, json.dumps(tests) if not isinstance(tests, str) else tests):
         (score,) = code_reward.scores([program], [form])
         assert (score.value, score.status, score.right) == (1.0, "equal", True), score
-        assert "limits" in score.method
+        assert "limits" in score.decided_by
 
 
 @pytest.mark.parametrize(

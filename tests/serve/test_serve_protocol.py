@@ -54,7 +54,7 @@ def test_rows_are_those_of_the_recipe(http):
             said = row["components"][name]
             assert (said["value"], said["why"]) == (score.value, score.why)
             assert (said["answer"], said["gold"]) == (score.answer, score.gold)
-            assert (said["status"], said["method"]) == (score.status, score.method)
+            assert (said["status"], said["decided_by"]) == (score.status, score.decided_by)
 
 
 def test_reasons_can_be_left_out(http):

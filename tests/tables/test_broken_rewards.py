@@ -64,7 +64,7 @@ def text_score(completions, **kwargs):
     return [Score("1.0", "Fine.") for _ in completions]
 
 def number_score(completions, **kwargs):
-    return [Score(0.5, 7, answer=4, gold=[4, "\\ud83d"], method=None) for _ in completions]
+    return [Score(0.5, 7, answer=4, gold=[4, "\\ud83d"], decided_by=None) for _ in completions]
 
 def key_error(completions, **kwargs):
     return [{"a": 1.0}[c] for c in completions]
@@ -276,7 +276,7 @@ def test_what_is_unusual_but_right_is_scored(score, name):
 def test_what_is_no_text_in_a_score_becomes_its_text(tmp_path, score):
     assert score("number_score")[0] == 0
     (told,) = scored(tmp_path / "out")["explanation"][0].as_py()
-    assert (told["why"], told["answer"], told["method"]) == ("7", "4", None)
+    assert (told["why"], told["answer"], told["decided_by"]) == ("7", "4", None)
     assert told["gold"].startswith("[4, ")
 
 

@@ -85,10 +85,10 @@ def test_every_format_gives_the_same_scores(tmp_path, rows, recipe, name):
 
 def test_the_columns_and_their_types(tmp_path, rows, recipe):
     score_table([jsonl(tmp_path / "a.jsonl", rows)], recipe, tmp_path / "out")
-    names = "component value status method answer gold why right ungated".split()
-    names += ["gold_in_part", "problem"]
+    names = "component value status decided_by answer gold why right ungated".split()
+    names += ["partial_gold", "problem"]
     kinds = {"value": pa.float64(), "right": pa.bool_(), "ungated": pa.float64()}
-    kinds["gold_in_part"] = pa.bool_()
+    kinds["partial_gold"] = pa.bool_()
     reason = pa.struct([(name, kinds.get(name, pa.string())) for name in names])
     assert scored(tmp_path / "out").schema == pa.schema(
         [

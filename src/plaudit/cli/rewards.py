@@ -246,12 +246,17 @@ def _ask_for_missing(needed: Iterable[str], passed: Iterable[str], option: str) 
 
 def _facts(score: Score) -> dict[str, str | None]:
     value = "None (the row is skipped)" if score.value is None else str(score.value)
-    facts = {"value": value, "answer": score.answer, "gold": score.gold, "method": score.method}
+    facts = {
+        "value": value,
+        "answer": score.answer,
+        "gold": score.gold,
+        "decided_by": score.decided_by,
+    }
     return {**facts, "status": score.status, "why": score.why, "problem": score.problem}
 
 
 def _as_text(facts: dict[str, str | None], indent: str = "") -> str:
-    return "\n".join(f"{indent}{fact:<8}{_one_line(text)}" for fact, text in facts.items() if text)
+    return "\n".join(f"{indent}{fact:<12}{_one_line(text)}" for fact, text in facts.items() if text)
 
 
 def _one_line(text: str, width: int = 200) -> str:

@@ -249,7 +249,7 @@ def in_part(gold: str, read: str | None) -> str:
         warnings.warn(
             f"the gold {shown} is read as {read}: math-verify reads only a part of mathematics "
             f"that is not in $…$. Write the golds as ${shown}$; for the rewards of trl, a recipe "
-            'with golds = "latex" does so. Every score whose gold is read in part is gold_in_part.',
+            'with golds = "latex" does so. Every score whose gold is read in part is partial_gold.',
             UserWarning,
             stacklevel=2,
         )

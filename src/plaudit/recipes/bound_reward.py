@@ -165,12 +165,12 @@ def score_of_value(value: Any, label: str, row: int) -> Score:
     number = _number(value if score is None else score.value, label, row)
     if number is not None and isnan(number):
         why = f"{label} gives NaN: the row is skipped."
-        return Score(None, why, method=label, problem="not a number")
+        return Score(None, why, decided_by=label, problem="not a number")
     if score is not None:
         return score
     if number is None:
-        return Score(None, f"{label} skips the row.", method=label)
-    return Score(number, f"{label} gives {number:g}.", method=label)
+        return Score(None, f"{label} skips the row.", decided_by=label)
+    return Score(number, f"{label} gives {number:g}.", decided_by=label)
 
 
 def _number(value: Any, label: str, row: int) -> float | None:

@@ -230,7 +230,7 @@ class Component:
         indices, count = rows
         why = f"{self.name} does not apply: it is for rows for which {self.when_text}."
         known = dict(zip(indices, scores, strict=True))
-        other = Score(None, why, method="when", status=NOT_APPLICABLE)
+        other = Score(None, why, decided_by="when", status=NOT_APPLICABLE)
         return [known.get(row, other) for row in range(count)]
 
     @property

@@ -203,7 +203,7 @@ class _Batch:
     def _fail(self, rows: Sequence[int], failure: Failure) -> None:
         label, taken = self._component.bound.label, time.monotonic() - self._start
         status, why = failure.status, failure.why
-        score = Score(None, why, method=label, status=status, problem=why, seconds=taken)
+        score = Score(None, why, decided_by=label, status=status, problem=why, seconds=taken)
         self._scores |= dict.fromkeys(rows, score)
 
 
@@ -298,7 +298,7 @@ async def scores_in_time_async(
     if known:
         return bound.checked(count, known[0])
     why = f"It was cancelled after {deadline:g} s."
-    hung = Score(None, why, method=bound.label, status="timeout", problem=why, seconds=deadline)
+    hung = Score(None, why, decided_by=bound.label, status="timeout", problem=why, seconds=deadline)
     fixed = {name: value for name, value in arguments.items() if name in bound.fixed}
 
     async def alone(unit: list[int]) -> list[Score]:

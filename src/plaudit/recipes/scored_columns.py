@@ -84,13 +84,13 @@ def _explanation(components: Mapping[str, Sequence[Score]], timed: bool) -> pa.A
         "component": pa.array(list(components) * len(rows), pa.string()),
         "value": pa.array([score.value for score in flat], pa.float64()),
         "status": text_array([score.status for score in flat]),
-        "method": text_array([score.method for score in flat]),
+        "decided_by": text_array([score.decided_by for score in flat]),
         "answer": text_array([score.answer for score in flat]),
         "gold": text_array([score.gold for score in flat]),
         "why": text_array([score.why for score in flat]),
         "right": pa.array([score.right for score in flat], pa.bool_()),
         "ungated": pa.array([score.ungated for score in flat], pa.float64()),
-        "gold_in_part": pa.array([score.gold_in_part for score in flat], pa.bool_()),
+        "partial_gold": pa.array([score.partial_gold for score in flat], pa.bool_()),
         "problem": text_array([score.problem for score in flat]),
     }
     if timed:

@@ -89,8 +89,8 @@ def write_report(
     >>> import pyarrow as pa, pyarrow.parquet as pq
     >>> folder = Path(tempfile.mkdtemp())
     >>> reason = {"component": "accuracy_reward", "value": 1.0, "status": "equal", "answer": "4",
-    ...           "gold": "4", "method": "same text", "why": "4 is equal to the gold 4.",
-    ...           "right": True, "ungated": None, "gold_in_part": False}
+    ...           "gold": "4", "decided_by": "same text", "why": "4 is equal to the gold 4.",
+    ...           "right": True, "ungated": None, "partial_gold": False}
     >>> row = {"row_id": 0, "group_id": "a", "prompt": "2 + 2?", "completion": "It is 4.",
     ...        "accuracy_reward": 1.0, "total": 1.0, "status": "scored", "explanation": [reason]}
     >>> pq.write_table(pa.Table.from_pylist([row]), folder / "part-00000.parquet")

@@ -175,7 +175,9 @@ class RowTable:
         )
 
     def _reason(self, entry: dict[str, Any], size: int) -> list[Any]:
-        texts = (entry[name] for name in ("component", "status", "method", "answer", "gold", "why"))
+        texts = (
+            entry[name] for name in ("component", "status", "decided_by", "answer", "gold", "why")
+        )
         known = [None if text is None else self._string(text, size) for text in texts]
         return [json_number(entry["value"]), *known, json_number(entry["ungated"])]
 

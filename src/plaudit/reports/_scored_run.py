@@ -144,7 +144,7 @@ def _in_every_part(scored: ScoredFolder, columns: Sequence[str]) -> list[str]:
         columns = [name for name in columns if name in schema.names]
         kind = schema.field("explanation").type
         known = {field.name for field in kind.value_type} if pa.types.is_list(kind) else set()
-        if missing := sorted({"right", "gold_in_part"} - known):
+        if missing := sorted({"right", "partial_gold"} - known):
             raise InputError(
                 f"{part} was written by an earlier version of plaudit: its explanations have no "
                 f"{' and no '.join(missing)}; score the table again, with --overwrite"
@@ -512,7 +512,7 @@ class _Explained:
 
     def golds_in_part(self) -> int:
         """Return how many rows have a gold of which only a part was read."""
-        marked = pc.fill_null(pc.struct_field(self.entries, "gold_in_part"), False)
+        marked = pc.fill_null(pc.struct_field(self.entries, "partial_gold"), False)
         return len(np.unique(self.rows[_array(marked)]))
 
     def right_and_answers(self, component: str | None, rows: int) -> tuple[Array, Array]:

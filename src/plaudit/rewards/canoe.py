@@ -62,7 +62,7 @@ def accuracy_reward(
     log_attempts("accuracy_reward.log", "Accuracy reward", scores, texts, solution)
     if callable(log_extra := kwargs.get("log_extra")):
         log_extra("answer", [score.answer for score in scores])
-        log_extra("method", [score.method for score in scores])
+        log_extra("decided_by", [score.decided_by for score in scores])
     return scores
 
 

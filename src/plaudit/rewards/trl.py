@@ -128,7 +128,7 @@ def _log(log_extra: LogExtra | None, solution: Sequence[Solution], scores: list[
 
 
 def _shown(score: Score, read: str | None, skipped: str) -> str:
-    if score.method == INCOMPLETE:
+    if score.decided_by == INCOMPLETE:
         return INCOMPLETE
     return skipped if score.value is None else read or "[unparseable]"
 

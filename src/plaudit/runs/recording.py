@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 T = TypeVar("T")
-_NOT_CALLED = Score(None, "The trainer did not call this reward.", method="record")
+_NOT_CALLED = Score(None, "The trainer did not call this reward.", decided_by="record")
 _WAIT = 60.0  # seconds after which a batch is written though a function was not called with it
 EVALUATION = "evaluation"  # the folder, below that of a run, for what it evaluates on
 _KEYS = ("prompts", "prompt", "problem", "solution")  # with completions, they tell batches apart

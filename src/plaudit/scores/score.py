@@ -50,13 +50,13 @@ class Score:
     value: the reward; None if the row is skipped, or if the reward does not apply to it
     why: one sentence for a person
     answer, gold: what was read as answer and as gold
-    method: what decided
+    decided_by: what decided
     status: one of STATUSES; "equal" or "different" if the answer was compared with the gold;
         "gated" if the gate of a recipe holds the value back
     right: whether the completion is right by the reward's own rule; None if the reward does not
         say so (a format, a length), or if there is no gold to compare with
     ungated: what the value would be without the gate of its recipe; None if no gate held it back
-    gold_in_part: whether only a part of the gold was read, see `plaudit.inputs.golds`
+    partial_gold: whether only a part of the gold was read, see `plaudit.inputs.golds`
     problem: what went wrong, if something did, such as "a power of more than a million digits"
     seconds: how long it took, if that is known: for a reward that scores rows together, its share.
         None for less than a millisecond
@@ -70,11 +70,11 @@ class Score:
     why: str
     answer: str | None = None
     gold: str | None = None
-    method: str = ""
+    decided_by: str = ""
     status: str = "scored"
     right: bool | None = None
     ungated: float | None = None
-    gold_in_part: bool = False
+    partial_gold: bool = False
     problem: str = ""
     seconds: float | None = field(default=None, compare=False, repr=False)
     turns: tuple[float, ...] | None = None
@@ -84,7 +84,7 @@ class Score:
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
-        named = ("value", "answer", "gold", "method", "status", "right", "why", "problem")
+        named = ("value", "answer", "gold", "decided_by", "status", "right", "why", "problem")
         facts = {name: getattr(self, name) for name in named}
         known = [(n, v) for n, v in facts.items() if n == "value" or v not in (None, "")]
         return html_table("Score", ["", ""], known)
@@ -120,17 +120,17 @@ def score_of(
             right = verdict.status is Status.EQUAL
             value = float(right)
         answer, its = shown or (verdict.answer, verdict.gold)
-        why, method, status = verdict.why, verdict.decided_by, verdict.status
+        why, by, status = verdict.why, verdict.decided_by, verdict.status
         # All at once: it is made for every row of every step.
         taken = verdict.seconds if verdict.seconds >= SLOW else None
-        parts = value, why, answer, its, method, status, right, None, False, verdict.problem, taken
+        parts = value, why, answer, its, by, status, right, None, False, verdict.problem, taken
         score = Score(*parts)
     elif verdict.status in UNFINISHED_STATUSES:
         why = f"{verdict.why} {compared.why}"
         score = replace(compared, why=why, status=verdict.status, problem=verdict.problem)
     else:
         score = compared
-    return replace(score, why=f"{score.why} {told}", gold_in_part=True) if told else score
+    return replace(score, why=f"{score.why} {told}", partial_gold=True) if told else score
 
 
 def scores_of_verdicts(
@@ -175,7 +175,7 @@ def logged(scores: list[Score], columns: Mapping[str, Any]) -> list[Score]:
     if callable(log_extra := columns.get("log_extra")):
         log_extra("answer", [score.answer or "" for score in scores])
         log_extra("gold", [score.gold or "" for score in scores])
-        log_extra("method", [score.method for score in scores])
+        log_extra("decided_by", [score.decided_by for score in scores])
     return scores
 
 

@@ -101,7 +101,9 @@ class ScoreRequest(Struct, forbid_unknown_fields=True):
 
     completions: Completions
     columns: Columns = {}
-    reasons: Annotated[bool, Meta(description="Whether to add why, answer, gold, method")] = True
+    reasons: Annotated[bool, Meta(description="Whether to add why, answer, gold, decided_by")] = (
+        True
+    )
     logs: Logs = False
 
 
@@ -121,7 +123,7 @@ class RewardsRequest(Struct, forbid_unknown_fields=True):
 
 
 # Text that a request can do without; all other fields of a `Score` tell a program something.
-REASONS = ("why", "answer", "gold", "method")
+REASONS = ("why", "answer", "gold", "decided_by")
 ALWAYS = ("value", "status")
 UNLESS_DEFAULT = {
     field.name: field.default
@@ -133,7 +135,7 @@ ABOUT = {
     "value": "null: the row is skipped",
     "right": "whether it is right, if the reward says so",
     "ungated": "the value without the gate that held it back",
-    "gold_in_part": "whether only a part of the gold was read",
+    "partial_gold": "whether only a part of the gold was read",
     "problem": "what went wrong, if something did",
     "turns": "the value of each turn of the assistant",
 }

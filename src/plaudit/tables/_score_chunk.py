@@ -516,5 +516,5 @@ def _zeros(batch: ScoredBatch) -> dict[str, dict[str, int]]:
 
 
 def _golds_in_part(batch: ScoredBatch) -> int:
-    columns = ([one.gold_in_part for one in scores] for scores in batch.components.values())
+    columns = ([one.partial_gold for one in scores] for scores in batch.components.values())
     return sum(map(any, zip(*columns, strict=True)))

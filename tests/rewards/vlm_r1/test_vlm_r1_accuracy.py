@@ -44,7 +44,7 @@ def test_methods(method, completion, gold, value):
     score = accuracy(method, completion, gold)
     assert score.value == pytest.approx(value)
     assert score.why.endswith(".")
-    assert score.method
+    assert score.decided_by
     assert score.status in ("equal", "different", "no_answer", "scored")
 
 
@@ -115,7 +115,7 @@ def test_what_a_trainer_passes_along_is_accepted_and_used():
         log_metric=metrics.__setitem__,
     )
     assert values == [1.0, 0.0, 0.0]
-    assert extra == {"answer": ["B", "", ""], "method": ["option letter", "option letter", ""]}
+    assert extra == {"answer": ["B", "", ""], "decided_by": ["option letter", "option letter", ""]}
     assert metrics["accuracy_reward/bad_gold"] == pytest.approx(2 / 3)
 
 

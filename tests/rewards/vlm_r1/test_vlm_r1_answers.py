@@ -30,7 +30,7 @@ def test_default_accuracy(content, sol, value, method):
     if value is not None:
         assert score.value == pytest.approx(value)
     if method is not None:
-        assert score.method == method
+        assert score.decided_by == method
     assert score.right is (score.value == 1.0)
     assert score.status in ("equal", "different", "no_answer", "scored")
     assert score.why.endswith(".")
@@ -53,7 +53,7 @@ def test_trouble_of_the_judge_stays_visible(monkeypatch):
 
     monkeypatch.setattr("plaudit.scores.decorators.judge", judged)
     score = explain(vlm_r1.default_accuracy_reward, "a red car", "a red cat")
-    assert (score.status, score.method) == ("timeout", "text similarity")
+    assert (score.status, score.decided_by) == ("timeout", "text similarity")
     assert accuracy("math", "x", "y").status == "timeout"
 
 

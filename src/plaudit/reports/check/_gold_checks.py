@@ -176,7 +176,7 @@ def _problem_in(score: ScoreOrError) -> GoldProblem | None:
         return GoldProblem("expensive_gold", score.why)
     if score.status in ("bad_gold", "error"):
         return GoldProblem("unreadable_gold", score.why)
-    return GoldProblem("partial_gold", score.why) if score.gold_in_part else None
+    return GoldProblem("partial_gold", score.why) if score.partial_gold else None
 
 
 def _in_other_words(

@@ -176,10 +176,10 @@ def _score(
     )
     verdicts = [finding.followed for finding in findings]
     if None in verdicts:
-        return Score(None, why, method="instructions", status=Status.UNDECIDED)
+        return Score(None, why, decided_by="instructions", status=Status.UNDECIDED)
     right = all(verdicts)
     value = sum(map(bool, verdicts)) / len(verdicts) if partial else float(right)
-    return Score(value, why, method="instructions", right=right)
+    return Score(value, why, decided_by="instructions", right=right)
 
 
 def _said(finding: Finding) -> str:

@@ -79,7 +79,7 @@ def _brevity(content: str, tokenizer: Any, acc_reward: float) -> Score:
     return Score(
         schedules.cosine(length, _PERIOD, start, end),
         f"{what} answer (accuracy {acc_reward:.3g}) of {length} tokens.",
-        method="cosine of the length",
+        decided_by="cosine of the length",
         right=correct,
     )
 
@@ -169,7 +169,7 @@ def _is_labelled(item: object) -> bool:
 def _repetition(tokens: list[str], size: int, what: str) -> Score:
     share = repeated_share(tokens, size)
     count = max(0, len(tokens) - size + 1)
-    return Score(0.0 - share, f"Of {count} {what}, {share:.1%} repeat another.", method=what)
+    return Score(0.0 - share, f"Of {count} {what}, {share:.1%} repeat another.", decided_by=what)
 
 
 @reward(columns=("solution",))
