@@ -104,7 +104,9 @@ def by_prime_code(rows):
         program = find_program(row["completion"])
         source = f"{program.source if program else ''}\n{tests.source}\n{call}"
         score, _ = compute_score(
-            f"```python\n{source}\n```", json.dumps({"inputs": [""], "outputs": [""]})
+            f"```python\n{source}\n```",
+            json.dumps({"inputs": [""], "outputs": [""]}),
+            continuous=True,  # as verl calls it; without it a wrong program raises
         )
         values.append(float(score))
     return values

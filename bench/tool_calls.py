@@ -1,6 +1,6 @@
 """Rewards for calls of tools and for structured output: rows per second, and hostile texts.
 
-python bench/structured_and_tools.py
+python bench/tool_calls.py
 """
 
 import json

@@ -210,6 +210,37 @@ def test_no_hack_is_paid(way):
     assert not paid, [score for score in scores if score.value]
 
 
+GCD = "def gcd(a, b):\n    return gcd(b, a % b) if b else a"
+LIBRARY_TESTS = {
+    "asserts": ["assert gcd(4, 6) == 2"],
+    "a helper around it": ["assert math.isclose(gcd(4, 6), 2)", "assert ceil(gcd(4, 6)) == 2"],
+    "check": {"test": "def check(f):\n    assert f(4, 6) == 2", "entry_point": "gcd"},
+    "unittest": "import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n"
+    "        result = gcd(4, 6)\n        self.assertEqual(result, 2)",
+    "calls": {"fn_name": "gcd", "inputs": [[4, 6]], "outputs": [2]},
+}
+BUILT_IN_TESTS = [
+    ["assert max(4, 6) == 6"],
+    {"test": "def check(f):\n    assert f(4, 6) == 6", "entry_point": "max"},
+    {"fn_name": "max", "inputs": [[4, 6]], "outputs": [6]},
+]
+
+
+@pytest.mark.parametrize("tests", LIBRARY_TESTS.values(), ids=LIBRARY_TESTS)
+def test_a_function_of_the_library_does_not_stand_in_for_the_programs(tests):
+    own = [GCD, "from math import gcd", "from math import *"]
+    missing = ["x = 1", "x = 1  # gcd", "raise SystemExit(0)"]
+    false_helpers = ["class math:\n    isclose = lambda *_: True", "isclose = ceil = lambda *_: 2"]
+    programs = [*own, *missing, *false_helpers]
+    assert code_reward(programs, [tests] * len(programs)) == [1.0] * 3 + [0.0] * 5
+
+
+@pytest.mark.parametrize("tests", BUILT_IN_TESTS)
+def test_a_built_in_does_not_stand_in_for_the_programs(tests):
+    own = "def max(a, b):\n    return a if a > b else b"
+    assert code_reward(["x = 1  # max", own], [tests] * 2) == [0.0, 1.0]
+
+
 ODDITIES = {
     "a class with its own equality": (
         "class P:\n    def __init__(s, x): s.x = x\n    def __eq__(s, o): return s.x == o.x\n"

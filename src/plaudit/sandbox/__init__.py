@@ -19,6 +19,7 @@ faults of the kernel or of the processor, from side channels such as timing, or 
 prepares an attack against this machine. For that, use a virtual machine.
 """
 
+from plaudit.sandbox._child import library_names as library_names
 from plaudit.sandbox._layers import LAYERS as LAYERS
 from plaudit.sandbox._plain import NotPlain as NotPlain
 from plaudit.sandbox._plain import decode as decode

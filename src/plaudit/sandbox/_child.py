@@ -19,7 +19,7 @@ import traceback
 import types
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from plaudit.sandbox._border import (
@@ -57,14 +57,15 @@ import itertools, functools, operator, io, sys, os, json, time, typing, decimal,
 """
 
 
-def prelude_names() -> dict[str, Any]:
+@cache
+def library_names() -> dict[str, Any]:
     """Return the names that the prelude defines; those of built-ins stay as they are."""
     names: dict[str, Any] = {}
     exec(PRELUDE, names)
     return {name: value for name, value in names.items() if not hasattr(builtins, name)}
 
 
-_prelude: dict[str, Any] = {}
+_prelude: dict[str, Any] = {}  # filled in the process that others are forked from
 
 
 def warm_up() -> None:
@@ -75,7 +76,7 @@ def warm_up() -> None:
     """
     import dataclasses  # noqa: F401
 
-    _prelude.update(prelude_names())
+    _prelude.update(library_names())
 
 
 # -- A program as a script
@@ -134,9 +135,11 @@ def _print_exception() -> None:
 def _module(name: str, source: str) -> types.ModuleType:
     """Make the module of a program; dataclasses and pickles look it up by its name."""
     module = types.ModuleType(name)
-    # Only the names that occur: to touch them all would copy the memory that a fork shares.
+    # Only the names that occur: to touch them all would copy the memory that a fork shares. They
+    # are built-ins of this process, so that the module has what the program itself defines: tests
+    # of a function `gcd` must not find the one of `math`.
     words = _prelude.keys() & set(re.findall(r"\w+", source))
-    module.__dict__.update({word: _prelude[word] for word in words})
+    vars(builtins).update({word: _prelude[word] for word in words})
     module.__dict__.update(__name__=name, __file__=FILE, __builtins__=builtins)
     sys.modules[name] = module
     sys.argv = [FILE]
@@ -162,9 +165,13 @@ def load(source: str) -> types.ModuleType:
 
 
 def find(module: types.ModuleType, name: str) -> Any:
-    """Return what a test calls: a function, a method of Solution, or an expression."""
-    with suppress(SyntaxError, NameError, AttributeError):
-        return eval(name, module.__dict__)
+    """Return what a test calls: a function, a method of Solution, or an expression.
+
+    A built-in is none of them, unless the program defines it anew.
+    """
+    if re.split(r"\W", name, maxsplit=1)[0] in ("", *vars(module)):
+        with suppress(SyntaxError, NameError, AttributeError):
+            return eval(name, module.__dict__)
     solution = vars(module).get("Solution")
     if solution is not None and hasattr(solution, name):
         return getattr(solution() if isinstance(solution, type) else solution, name)
@@ -245,7 +252,8 @@ def serve_tests(source: str, connection: socket.socket) -> None:
 class Names(dict[str, Any]):
     """The built-ins as tests see them: what is not found there is asked of the program.
 
-    A name that the program defines never hides a built-in, unless it is what the tests are about.
+    A name that the program defines never hides a built-in, unless it is what the tests are about;
+    and what the tests are about is never a built-in, unless the program defines it anew.
     """
 
     border: Border
@@ -259,8 +267,8 @@ class Names(dict[str, Any]):
         try:
             self[name] = self.border.ask("name", None, name)
         except NameError:
-            if name in _prelude:
-                return _prelude[name]
+            if name in self["__imports__"]:
+                return self["__imports__"][name]
             raise KeyError(name) from None
         return self[name]
 
@@ -320,21 +328,33 @@ def run_tests(task: dict[str, Any], connection: socket.socket, report: int) -> N
     border = Border(connection, for_tests=True, names={})
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = sys.modules["__test__"] = module
-    names = Names(vars(builtins), __subjects__=frozenset(task["subjects"]))
-    names["__imports__"] = _imports_of(task["program"])
+    names = Names(vars(builtins), __imports__=_imports_of(task["program"]))
     names.border = border
     solution = types.ModuleType("solution")
     solution.__getattr__ = partial(_of_program, border)  # type: ignore[method-assign]
     sys.modules["solution"] = solution
     module.__dict__.update(__builtins__=names, __name__="__test__", __file__="tests.py")
-    for name in task["subjects"]:
-        if hasattr(builtins, name):
-            with suppress(NameError):
-                names[name] = border.ask("name", None, name)
+    _find_subjects(names, task["subjects"])
     linecache.cache["tests.py"] = (0, None, task["source"].splitlines(True), "tests.py")
     forward_changes(border, task["source"])
     RUNNERS[task["kind"]](task, module, border, report_line)
     report_line("done")
+
+
+def _find_subjects(names: Names, subjects: list[str]) -> None:
+    """Ask the program for what the tests are about.
+
+    If it has some of it, the rest may be a helper of the standard library. If it has none, tests
+    that find a built-in or a function of `math` in its place would test nothing.
+    """
+    found = {}
+    for name in subjects:
+        with suppress(NameError):
+            found[name] = names.border.ask("name", None, name)
+    names["__subjects__"] = frozenset(found or subjects)
+    for name in names["__subjects__"]:
+        names.pop(name, None)
+    names.update(found)
 
 
 def _of_program(border: Border, name: str) -> Any:

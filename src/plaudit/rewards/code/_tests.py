@@ -21,16 +21,17 @@ from typing import Any
 
 from plaudit.inputs.columns import plain, shortened
 from plaudit.inputs.python_text import syntax_tree
+from plaudit.sandbox import library_names
 
 _NAMES = ("fn_name", "func_name", "function_name")
 _DEFINED = re.compile(
     r"^(?:async\s+def|def|class)\s+(\w+)|^(\w+)\s*(?::[^=\n]+)?=(?!=)", re.MULTILINE
 )
-_PRELUDE_NAMES = frozenset(
+# What tests call on a result: a program that defines one of these anew is seldom asked for it.
+_HELPERS = frozenset(dir(builtins)) | frozenset(
     "string re datetime collections heapq bisect copy math random statistics itertools functools "
-    "operator io sys os json time typing decimal fractions isclose sqrt gcd inf pi Counter "
-    "defaultdict deque OrderedDict namedtuple reduce List Dict Tuple Set Optional Any np "
-    "numpy".split()
+    "operator io sys os json time typing decimal fractions isclose inf pi Counter "
+    "defaultdict deque OrderedDict namedtuple List Dict Tuple Set Optional Any np numpy".split()
 )
 
 
@@ -75,18 +76,21 @@ class SourceTests:
     prompt: str = ""
 
     def subjects(self, program: str) -> list[str]:
-        """Return the names of built-ins and well-known modules that the program defines anew.
+        """Return the names that the tests are about, which the program has to define.
 
-        They count only if the tests use nothing else that the program defines: a program that
-        redefines `abs` changes nothing for tests that call `abs` on its result.
+        A program that redefines `abs` changes nothing for tests that call `abs` on its result; one
+        that defines nothing does not pass tests of a function that is called `gcd` or `max`.
         """
-        defined = {first or second for first, second in _DEFINED.findall(program)}
-        used = _names_in(self.source)
         if self.entry_point:
             return [self.entry_point] if self.entry_point.isidentifier() else []
-        common = (defined & used) - _assigned_in(self.source)
-        reserved = {one for one in common if hasattr(builtins, one) or one in _PRELUDE_NAMES}
-        return sorted(reserved if reserved == common else common - reserved)
+        used = _used_in(self.source)
+        defined = {first or second for first, second in _DEFINED.findall(program)} & used
+        if defined - _HELPERS:
+            return sorted(defined - _HELPERS)
+        others = used - _HELPERS
+        if others - library_names().keys():
+            return sorted(defined)
+        return sorted(others or defined or used)
 
 
 Tests = StdinTests | CallTests | SourceTests
@@ -277,23 +281,20 @@ def _value(entry: Any, expected: Any) -> Any:
 
 
 @lru_cache(maxsize=512)
-def _names_in(source: str) -> frozenset[str]:
-    tree = syntax_tree(source)
-    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-@lru_cache(maxsize=512)
-def _assigned_in(source: str) -> frozenset[str]:
-    """Return the names that tests define themselves."""
-    names = set()
-    for node in syntax_tree(source).body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
+def _used_in(source: str) -> frozenset[str]:
+    """Return the names that tests use and do not define themselves."""
+    used: set[str] = set()
+    own: set[str] = set()
+    for node in ast.walk(syntax_tree(source)):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else own).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
+            own.add(node.name)
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            names |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-        elif isinstance(node, ast.Assign):
-            names |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return frozenset(names)
+            own |= {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.arg):
+            own.add(node.arg)
+    return frozenset(used - own)
 
 
 # --- what tests show ------------------------------------------------------------------------------
