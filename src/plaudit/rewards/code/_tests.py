@@ -90,7 +90,7 @@ class SourceTests:
         others = used - _HELPERS
         if others - library_names().keys():
             return sorted(defined)
-        return sorted(others or defined or used)
+        return sorted(others & _innermost_calls(self.source) or others or defined or used)
 
 
 Tests = StdinTests | CallTests | SourceTests
@@ -295,6 +295,18 @@ def _used_in(source: str) -> frozenset[str]:
         elif isinstance(node, ast.arg):
             own.add(node.arg)
     return frozenset(used - own)
+
+
+@lru_cache(maxsize=512)
+def _innermost_calls(source: str) -> frozenset[str]:
+    """Return the functions that tests call on plain values, not on the result of another call."""
+    calls = (node for node in ast.walk(syntax_tree(source)) if isinstance(node, ast.Call))
+    return frozenset(
+        call.func.id
+        for call in calls
+        if isinstance(call.func, ast.Name)
+        and sum(isinstance(node, ast.Call) for node in ast.walk(call)) == 1
+    )
 
 
 # --- what tests show ------------------------------------------------------------------------------
