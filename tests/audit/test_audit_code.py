@@ -5,6 +5,7 @@ import io
 import re
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -92,6 +93,17 @@ def first_lines(completions, tests, **kwargs):
 def test_holes_of_graders_are_found(grader, table, attack):
     found = plaudit.audit(table(), grader, only=["code"])
     assert attack in {finding.attack for finding in found.findings if finding.is_hole}, str(found)
+
+
+def slow_yes(completions, tests, **kwargs):
+    """Pays whatever is written, and takes its time."""
+    time.sleep(0.12 * len(completions))
+    return [1.0] * len(completions)
+
+
+def test_holes_of_slow_rewards_are_found():
+    found = plaudit.audit(asserts(), slow_yes, only=["empty"])
+    assert found.worst == 1.0, str(found)
 
 
 @pytest.mark.long

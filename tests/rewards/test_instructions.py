@@ -9,12 +9,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import langdetect
 import pyarrow.parquet as pq
 import pytest
 
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.rewards.instructions import INSTRUCTIONS, Finding, instruction, instruction_reward
+from plaudit.rewards.instructions._language import language_of
 
 NAPOLEON = "1796-05-10, 1805-12-02"
 CSV = "ID,Country,City,Year,Count\n" + "1,France,Paris,2010,5\n" * 7
@@ -554,3 +556,36 @@ def test_the_verdicts_are_those_of_the_references(shared):
     assert differences["faithful"] == 0
     assert differences["default"] <= 30  # English in capitals, and rules that are not bullets
     assert sum(bugs) >= 0.95 * len(bugs)
+
+
+LANGUAGE_TEXTS = [
+    "",
+    "12345 …",
+    "The quick brown fox jumps over the lazy dog.",
+    "THE QUICK BROWN FOX jumps over THE lazy DOG.",
+    "NASA and the BBC said: WHAT a day",
+    "Der schnelle braune Fuchs springt über den faulen Hund, und niemand weiß, warum.",
+    "Tiếng Việt là ngôn ngữ của người Việt, có sáu thanh điệu.",
+    "Das ist русский текст с одним немецким словом и больше ничего.",
+    "これは日本語の文章です。漢字とかなが混ざっています。",
+    "한국어로 쓴 문장입니다.",
+    "هذا نص باللغة العربية.",
+    "Write to someone@example.com or look at https://example.com/a/b?c=d   twice.",
+    "Șase țări și o mie de cuvinte în limba română.",
+    "oui, non, sí, sim, ja, hai",
+    "word " * 4000,
+]
+
+
+@pytest.mark.parametrize("text", LANGUAGE_TEXTS, ids=range(len(LANGUAGE_TEXTS)))
+def test_the_language_is_what_langdetect_guesses_with_the_seed_0(text):
+    factory = langdetect.DetectorFactory()
+    factory.load_profile(langdetect.PROFILES_DIRECTORY)
+    detector = factory.create()
+    detector.seed = 0
+    detector.append(text)
+    try:
+        expected = detector.detect()
+    except langdetect.LangDetectException:
+        expected = None
+    assert language_of(text) == expected

@@ -1,4 +1,4 @@
-"""Sentences, words, tokens, syllables, emoji and the language of a text; the same every time.
+"""Sentences, words, tokens, syllables and emoji of a text; the same every time.
 
 Sentences and tokens are cut as nltk's English Punkt model and its word tokenizer cut them, since
 that is what the references count; the rules are written out here and need no data.
@@ -39,7 +39,6 @@ _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 _CLOSING = re.compile(r"[\"')\]}]+(?=\s|--|$)\s*")
 _LONGEST = 40  # characters around an end that are looked at
 _MOST_SENTENCES = 10_000  # what follows is one more, so that a megabyte of periods takes no seconds
-_MOST_FOR_LANGUAGE = 100_000  # characters: langdetect reads 10,000, but looks for URLs in all
 
 
 def sentences(text: str) -> list[str]:
@@ -135,40 +134,20 @@ def tokens(text: str) -> list[str]:
 
 def is_emoji(character: str) -> bool:
     """Whether a character is an emoji by itself."""
-    return bool(_package("emoji").is_emoji(character))
+    return bool(package("emoji").is_emoji(character))
 
 
 def syllables(word: str) -> int:
     """Return how many syllables an English word has."""
-    return int(_package("syllapy").count(word))
-
-
-def language_of(text: str) -> str | None:
-    """Return the code of the language of a text, such as "en"; None if it has no letters.
-
-    It is langdetect's guess with the seed 0, and leaves langdetect's own seed as it is.
-    """
-    detector = _languages().create()
-    detector.seed = 0
-    detector.append(text[:_MOST_FOR_LANGUAGE])
-    try:
-        return str(detector.detect())
-    except _package("langdetect").LangDetectException:
-        return None
+    return int(package("syllapy").count(word))
 
 
 @cache
-def _languages() -> Any:
-    package = _package("langdetect")
-    factory = package.DetectorFactory()
-    factory.load_profile(package.PROFILES_DIRECTORY)
-    return factory
-
-
-@cache
-def _package(name: str) -> Any:
+def package(name: str) -> Any:
+    """Import a module of a package that comes with the extra `instructions`."""
     try:
         return import_module(name)
     except ImportError as error:
         needed = "pip install 'plaudit[instructions]'"
-        raise ImportError(f"this instruction needs the package {name}: {needed}") from error
+        missing = name.partition(".")[0]
+        raise ImportError(f"this instruction needs the package {missing}: {needed}") from error

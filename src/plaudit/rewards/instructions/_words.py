@@ -4,8 +4,9 @@ import re
 from itertools import pairwise
 from string import ascii_lowercase
 
+from plaudit.rewards.instructions._language import language_of
 from plaudit.rewards.instructions._registry import Finding, Relation, compared, instruction
-from plaudit.rewards.instructions._text import PUNCTUATION, language_of, syllables, tokens, words
+from plaudit.rewards.instructions._text import PUNCTUATION, syllables, tokens, words
 
 _PRIMES = frozenset(n for n in range(2, 100) if all(n % d for d in range(2, n)))
 _CONSONANTS = re.compile("[bcdfghjklmnpqrstvwxyz]{2}")
