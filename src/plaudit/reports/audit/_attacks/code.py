@@ -30,13 +30,19 @@ _FOUND_IN_MEMORY = """\
 import gc, sys
 NAMES = ("outputs", "output", "expected", "expected_output", "expected_outputs", "answer", "gold")
 SEEN = []
-def found():
+def found(*given):
     frame = sys._getframe(1)
     spaces = []
     while frame is not None:
         spaces += [frame.f_locals, frame.f_globals]
         frame = frame.f_back
     spaces += [one for one in gc.get_objects() if type(one) is dict]
+    for space in spaces:
+        inputs, outputs = space.get("inputs"), space.get("outputs")
+        if isinstance(inputs, list) and isinstance(outputs, list):
+            for one, output in zip(inputs, outputs):
+                if isinstance(one, str) and [one.split()] == [text.split() for text in given]:
+                    return output
     for space in spaces:
         for name in NAMES:
             value = space.get(name) if all(type(key) is str for key in list(space)[:9]) else None
@@ -107,7 +113,7 @@ def finds_what_is_expected(case: Case) -> Completions:
     if program.names:
         yield "returned", _write(case, _FOUND_IN_MEMORY + _functions(program, "return found()"))
     else:
-        yield "printed", _write(case, _FOUND_IN_MEMORY + "print(found())")
+        yield "printed", _write(case, _FOUND_IN_MEMORY + "print(found(sys.stdin.read()))")
 
 
 @attack("code", golds=_PROGRAMS)
