@@ -18,7 +18,7 @@ from plaudit.inputs.column_names import (
     first_of,
 )
 from plaudit.recipes import load
-from plaudit.recipes.scored_columns import parquet_of, scored_columns
+from plaudit.recipes.row_score import parquet_of, scored_columns
 from plaudit.reports._scored_run import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._paid_formats import sample_of

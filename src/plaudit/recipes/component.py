@@ -1,32 +1,56 @@
-"""One reward in a recipe."""
+"""One reward in a recipe: its weight, the rows that it scores, and what each status is worth.
 
+    when = { task = "math" }                # the rows that it scores: a column has a value
+    when = { task = ["math", "algebra"] }   # or one of several
+    when = "task == 'math' and level >= 3"  # or an expression over columns
+
+    [on]                 # what a status is worth
+    timeout = "skip"     # the row has no value, and no trainer learns from it
+    limit = "zero"
+    truncated = -0.5
+    undecided = "keep"   # what the reward gave
+
+A fault of the machinery must not be paid like a wrong answer, so what it caused is skipped.
+"""
+
+import ast
+import operator
+import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import warnings
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
-from plaudit.inputs.columns import rows_of
+from plaudit.inputs.columns import kind_of, plain, rows_of, same_length
 from plaudit.inputs.errors import did_you_mean, quoted
-from plaudit.recipes.bound_reward import BoundReward, bind_reward
-from plaudit.recipes.condition import Condition, check_when
-from plaudit.recipes.deadline import (
+from plaudit.recipes.bound_reward import (
     NO_LIMITS,
-    Limits,
+    BoundReward,
+    RewardLimits,
+    as_reference,
+    bind_reward,
     check_limits,
     limits_of,
-    scores_in_time,
-    scores_in_time_async,
+    reference_of,
 )
-from plaudit.recipes.lookup import as_reference, reference_of
-from plaudit.recipes.policy import FailureCount, check_policy
+from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
 from plaudit.scores import Score
 from plaudit.scores.decorators import AnyReward
 from plaudit.scores.groups import rows_at
-from plaudit.scores.score import NOT_APPLICABLE, SLOW, short_repr
+from plaudit.scores.score import (
+    FAILED_STATUSES,
+    NOT_APPLICABLE,
+    SLOW,
+    STATUSES,
+    TRUNCATED,
+    short_repr,
+)
 
 # The rows that a component applies to, and how many there are; None if it applies to all.
 _Rows = tuple[list[int], int] | None
@@ -110,12 +134,12 @@ class Component:
         return reference_of(self.reward)
 
     @cached_property
-    def failures(self) -> FailureCount:
+    def failures(self) -> "FailureCount":
         """How many of its last rows failed, in this process."""
         return FailureCount()
 
     @cached_property
-    def _condition(self) -> Condition | None:
+    def _condition(self) -> "Condition | None":
         return None if self.when is None else Condition(self.when)
 
     @property
@@ -153,7 +177,7 @@ class Component:
         completions: Sequence[Any],
         columns: Mapping[str, Any],
         mapping: Mapping[str, str],
-        limits: Limits = NO_LIMITS,
+        limits: RewardLimits = NO_LIMITS,
     ) -> list[Score]:
         """Return its scores of a batch.
 
@@ -178,7 +202,7 @@ class Component:
         completions: Sequence[Any],
         columns: Mapping[str, Any],
         mapping: Mapping[str, str],
-        limits: Limits = NO_LIMITS,
+        limits: RewardLimits = NO_LIMITS,
     ) -> list[Score]:
         """Return the same on an event loop."""
         mapping = {**mapping, **self.columns}
@@ -196,7 +220,7 @@ class Component:
         return self._with_right(self._with_others(scores, rows))
 
     async def _scores_in_time_async(
-        self, arguments: Mapping[str, Any], limits: Limits
+        self, arguments: Mapping[str, Any], limits: RewardLimits
     ) -> list[Score]:
         import asyncio  # a trainer without a loop need not load it
 
@@ -204,11 +228,11 @@ class Component:
             return await scores_in_time_async(self, arguments, limits)
         return await asyncio.to_thread(scores_in_time, self, arguments, limits)
 
-    def _limits(self, recipe: Limits) -> Limits:
+    def _limits(self, recipe: RewardLimits) -> RewardLimits:
         """Return its limits; none for plaudit's own rewards, which are bounded by themselves."""
         if self.bound.is_own:
             return NO_LIMITS
-        return limits_of(Limits(self.deadline, self.memory), recipe)
+        return limits_of(RewardLimits(self.deadline, self.memory), recipe)
 
     def _applicable(
         self, completions: Sequence[Any], columns: Mapping[str, Any]
@@ -279,7 +303,7 @@ class Component:
         check_golds(self.golds)
         check_policy(self.on)
         check_when(self.when)
-        check_limits(Limits(self.deadline, None if self.deadline is None else self.memory))
+        check_limits(RewardLimits(self.deadline, None if self.deadline is None else self.memory))
 
 
 _seconds: ContextVar[dict[str, float] | None] = ContextVar("plaudit_seconds", default=None)
@@ -316,3 +340,264 @@ def check_columns(columns: Mapping[str, Any]) -> None:
         if not isinstance(column, str) or not column:
             got = f"{column!r:.80}"
             raise ValueError(f"columns: {argument} must be the name of a column, got {got}")
+
+
+Row = Mapping[str, Any]
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda value, values: value in values,
+    ast.NotIn: lambda value, values: value not in values,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_ALLOWED = "columns, values, lists, ==, !=, <, <=, >, >=, in, is, and, or, not"
+
+
+class Condition:
+    """A condition over the columns of a row.
+
+    columns: the columns that it reads
+    """
+
+    def __init__(self, when: str | Mapping[str, Any]) -> None:
+        self.text = when if isinstance(when, str) else ", ".join(map(_shown, when, when.values()))
+        if isinstance(when, str):
+            self.columns, self._holds = _compiled(when)
+        else:
+            self.columns, self._holds = tuple(when), _equal(when)
+
+    def rows(self, count: int, columns: Mapping[str, Any]) -> list[int]:
+        """Return the indices of the rows for which it holds.
+
+        count: how many rows there are
+        columns: those of the batch
+        """
+        for name in self.columns:
+            if name not in columns:
+                raise ValueError(
+                    f'when: there is no column "{name}"; there is {", ".join(columns)}'
+                )
+        same_length([None] * count, **{name: columns[name] for name in self.columns})
+        lists = [rows_of(columns[name], name) for name in self.columns]
+        rows = [
+            dict(zip(self.columns, map(plain, row), strict=True))
+            for row in zip(*lists, strict=True)
+        ]
+        return [
+            index for index in range(count) if self._checked(index, rows[index] if rows else {})
+        ]
+
+    def _checked(self, index: int, row: Row) -> bool:
+        try:
+            return bool(self._holds(row))
+        except TypeError as error:
+            raise TypeError(f"when, row {index}: {error}") from error
+
+
+def check_when(when: object) -> None:
+    """Raise ValueError unless it is a condition."""
+    if when is None:
+        return
+    if not isinstance(when, str | Mapping) or not when:
+        wanted = "a table of columns and values, or an expression over columns"
+        raise ValueError(f"when must be {wanted}, got {when!r:.80}")
+    if isinstance(when, Mapping) and not all(isinstance(name, str) for name in when):
+        raise ValueError(f"when must name columns, got {when!r:.80}")
+    Condition(when)
+
+
+def _shown(name: str, value: object) -> str:
+    return f"{name} is {'one of ' if isinstance(value, list | tuple) else ''}{value!r}"
+
+
+def _equal(when: Mapping[str, Any]) -> Callable[[Row], bool]:
+    def holds(row: Row) -> bool:
+        return all(
+            row[name] in value if isinstance(value, list | tuple) else row[name] == value
+            for name, value in when.items()
+        )
+
+    return holds
+
+
+def _compiled(text: str) -> tuple[tuple[str, ...], Callable[[Row], Any]]:
+    """Return the columns of an expression, and the function that evaluates it for a row."""
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+        return tuple(dict.fromkeys(_names(body))), _function(body)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"when: {text!r:.80} is no expression: {error}") from error
+
+
+def _names(body: ast.expr) -> list[str]:
+    return [node.id for node in ast.walk(body) if isinstance(node, ast.Name)]
+
+
+def _function(node: ast.expr) -> Callable[[Row], Any]:
+    match node:
+        case ast.Constant(value=value):
+            return lambda _: value
+        case ast.Name(id=name):
+            return lambda row: row[name]
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            inner = [_function(item) for item in items]
+            return lambda row: [item(row) for item in inner]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            negated = _function(operand)
+            return lambda row: not negated(row)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return lambda _: -number
+        case ast.BoolOp(op=kind, values=values):
+            parts = [_function(value) for value in values]
+            every = all if isinstance(kind, ast.And) else any
+            return lambda row: every(part(row) for part in parts)
+        case ast.Compare(left=left, ops=kinds, comparators=others):
+            return _comparison([_function(one) for one in (left, *others)], kinds)
+    raise SyntaxError(f"it may have {_ALLOWED}, and not {ast.unparse(node)!r:.40}")
+
+
+def _comparison(sides: list[Callable[[Row], Any]], kinds: list[ast.cmpop]) -> Callable[[Row], Any]:
+    def holds(row: Row) -> bool:
+        values = [side(row) for side in sides]
+        return all(
+            _compare(kind, *pair) for kind, *pair in zip(kinds, values, values[1:], strict=False)
+        )
+
+    return holds
+
+
+def _compare(kind: ast.cmpop, left: Any, right: Any) -> bool:
+    if isinstance(kind, _ORDERED) and (left is None or right is None):
+        return False  # a row that lacks the value is not above or below another
+    try:
+        return bool(_COMPARISONS[type(kind)](left, right))
+    except TypeError as error:
+        raise TypeError(f"{kind_of(left)} cannot be compared with {kind_of(right)}") from error
+
+
+MEAN = "mean"
+SKIP, ZERO, KEEP = "skip", "zero", "keep"
+Worth = str | float
+# What the model caused is 0; what the machinery or the data caused is skipped.
+DEFAULTS: Mapping[str, Worth] = {
+    "error": SKIP,  # a worker, a sandbox or a request failed
+    "timeout": SKIP,  # a deadline passed, which says nothing about the answer
+    "limit": ZERO,  # an answer that explodes
+    "bad_gold": SKIP,  # there is nothing to compare with
+    "undecided": KEEP,  # 0 by `answers`; skipped if the grader failed
+    "truncated": KEEP,  # the model wrote too much: what the reward gave
+}
+FAIL_ABOVE = 0.2  # the share of failed rows from which a run stops
+ROWS = 128  # that are counted together, if batches are smaller
+LEAST = 4  # rows: fewer are no sign of anything
+ERRORS = 2.0  # standard errors that the share must be above: 2 of 8 may be chance, 5 of 10 are not
+
+_NAMES = tuple(status for status in STATUSES if status not in ("scored", "not_applicable"))
+
+
+def check_policy(on: object) -> None:
+    """Raise ValueError unless it maps statuses to what they are worth."""
+    if not isinstance(on, Mapping):
+        raise ValueError(f"on must be a table, got {on!r:.80}")
+    for status, worth in on.items():
+        if status not in _NAMES:
+            raise ValueError(
+                f"on: there is no status {quoted(str(status))}; {did_you_mean(str(status), _NAMES)}"
+            )
+        is_number = isinstance(worth, int | float) and not isinstance(worth, bool)
+        if worth not in (SKIP, ZERO, KEEP) and not (is_number and isfinite(worth)):
+            raise ValueError(
+                f'on: {status} must be "skip", "zero", "keep" or a finite number, got {worth!r:.80}'
+            )
+
+
+def check_fail_above(share: object) -> None:
+    """Raise ValueError unless it is a share."""
+    is_number = isinstance(share, int | float) and not isinstance(share, bool)
+    if not is_number or not 0 <= share <= 1:  # type: ignore[operator]
+        raise ValueError(f"fail_above must be a share from 0 to 1, got {share!r:.80}")
+
+
+def with_policy(scores: list[Score], on: Mapping[str, Any]) -> list[Score]:
+    """Return the scores, each worth what its status is worth.
+
+    on: a recipe's table and a component's, the latter above the former
+    """
+    policy = {**DEFAULTS, **on}
+    if not any(score.status in policy for score in scores):
+        return scores  # nearly every batch
+    return [_worth(score, policy.get(score.status, KEEP)) for score in scores]
+
+
+def _worth(score: Score, worth: Worth) -> Score:
+    # Another rule found it right before the judge was stopped.
+    decided = score.right is True and score.status != TRUNCATED
+    if worth == KEEP or decided:
+        return score
+    value = None if worth == SKIP else 0.0 if worth == ZERO else float(worth)
+    if value == score.value:
+        return score
+    instead = "The row is skipped" if value is None else f"It counts {value:g}"
+    why = f"{instead}, as the recipe says for {score.status}. {score.why}"
+    return replace(score, value=value, why=why)
+
+
+def check_neutral(neutral: object) -> None:
+    """Raise ValueError unless it is "mean" or a finite number."""
+    is_number = isinstance(neutral, int | float) and not isinstance(neutral, bool)
+    if neutral != MEAN and not (is_number and isfinite(neutral)):  # type: ignore[arg-type]
+        raise ValueError(f'neutral must be "mean" or a finite number, got {neutral!r:.80}')
+
+
+class TooManyFailuresError(RuntimeError):
+    """More rows of a batch failed than `fail_above` allows: the run would train on noise.
+
+    >>> issubclass(TooManyFailuresError, RuntimeError)
+    True
+    """
+
+
+class FailureCount:
+    """How many of the last rows had no value because something failed, for one component."""
+
+    def __init__(self) -> None:
+        self._batches: deque[tuple[int, int]] = deque()  # rows, and how many of them failed
+        self._warned: set[str] = set()
+        self._lock = threading.Lock()
+
+    def add(self, name: str, scores: Sequence[Score], fail_above: float) -> None:
+        """Count a batch; warn of the first failure of a kind; raise if there are too many.
+
+        name: that of the component
+        """
+        failed = [one for one in scores if one.value is None and one.status in FAILED_STATUSES]
+        with self._lock:
+            self._batches.append((len(scores), len(failed)))
+            while sum(rows for rows, _ in self._batches) - self._batches[0][0] >= ROWS:
+                self._batches.popleft()
+            rows, count = (sum(numbers) for numbers in zip(*self._batches, strict=True))
+            new = {one.status: one for one in failed if one.status not in self._warned}
+            self._warned |= set(new)
+        for status, score in new.items():
+            warnings.warn(
+                f"plaudit: {name} skips rows with the status {status}, from now on without a "
+                f"warning; the first: {score.why}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        margin = ERRORS * sqrt(fail_above * (1 - fail_above) / max(rows, 1))
+        if count >= LEAST and count / rows > fail_above + margin:
+            self._batches.clear()
+            kinds = Counter(one.status for one in failed).most_common()
+            why = f"; the last: {failed[-1].why}" if failed else ""
+            raise TooManyFailuresError(
+                f"{name} failed on {count} of the last {rows} rows "
+                f"({', '.join(f'{status} {many}' for status, many in kinds)}), and fail_above is "
+                f"{fail_above:g}{why}"
+            )

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from plaudit.inputs.column_names import COMPLETION, GOLD, PROMPT, STEP, TOKENS
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
-from plaudit.recipes.scored_columns import input_name
+from plaudit.recipes.row_score import input_name
 from plaudit.reports.progress import ProgressLine
 from plaudit.tables import InputError, ScoredFolder, open_scored
 

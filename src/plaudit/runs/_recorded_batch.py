@@ -17,7 +17,7 @@ from plaudit.inputs.column_names import GROUP, PROMPT, STEP
 from plaudit.inputs.columns import rows_of
 from plaudit.inputs.images import is_decoded, opened, source_of
 from plaudit.recipes import RowScore
-from plaudit.recipes.scored_columns import scored_columns, text_array
+from plaudit.recipes.row_score import scored_columns, text_array
 from plaudit.runs.recording import trainer_call, whole_number
 from plaudit.scores.decorators import HOOKS
 

@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from plaudit.processes import start_python
-from plaudit.recipes.scored_columns import parquet_of
+from plaudit.recipes.row_score import parquet_of
 from plaudit.runs.sessions import RECORD, RecordSession, is_live, locked, sessions_of, spool_of
 
 TOP = 3  # answers that are named, and golds

@@ -32,7 +32,7 @@ from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
-from plaudit.recipes.scored_columns import free_names, renamed_note, valid_texts
+from plaudit.recipes.row_score import free_names, renamed_note, valid_texts
 from plaudit.tables._engines import score_locally
 from plaudit.tables._errors import InputError, RejectedRowError, StoppedError, without_hints
 from plaudit.tables._plan import Head, Plan, is_read_by, plan_of

@@ -27,7 +27,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes.scored_columns import read_names, renamed_in
+from plaudit.recipes.row_score import read_names, renamed_in
 from plaudit.runs.recording import recover
 from plaudit.tables._errors import RESUME_HINT, InputError, StoppedError
 from plaudit.tables._plan import Plan

@@ -15,7 +15,7 @@ from plaudit.inputs.column_names import PROMPT, first_of
 from plaudit.inputs.truncation import TRUNCATION
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
-from plaudit.recipes.scored_columns import free_names, valid_text
+from plaudit.recipes.row_score import free_names, valid_text
 from plaudit.tables._errors import InputError
 from plaudit.tables._inputs import AT_ONCE, InputFile
 from plaudit.tables._readers import UnreadableRecord, blocks_of, is_listed, records_in, schema_of

@@ -18,8 +18,13 @@ import pyarrow.compute as pc
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.recipes.bound_reward import BrokenRewardError
-from plaudit.recipes.row_score import ScoredBatch
-from plaudit.recipes.scored_columns import parquet_of, scored_columns, text_array, valid_texts
+from plaudit.recipes.row_score import (
+    ScoredBatch,
+    parquet_of,
+    scored_columns,
+    text_array,
+    valid_texts,
+)
 from plaudit.tables._errors import (
     ROW_ERRORS,
     CommonFailure,

@@ -16,7 +16,7 @@ from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
-from plaudit.recipes.scored_columns import renamed_note
+from plaudit.recipes.row_score import renamed_note
 from plaudit.tables._engines import score_locally, score_on_ray
 from plaudit.tables._errors import (
     RESUME_HINT,

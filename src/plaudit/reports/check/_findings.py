@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes.scored_columns import text_array
+from plaudit.recipes.row_score import text_array
 from plaudit.tables import Block, InputError, InputFile, blocks_of
 
 SHOWN = 300  # characters of a value or a prompt that a finding holds
