@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from plaudit.inputs.column_names import (
+from plaudit.inputs.columns import (
     CHOICES,
     COMPLETION,
     GOLD,

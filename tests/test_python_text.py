@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from plaudit.inputs import python_text
+from plaudit.inputs import parsing as python_text
 
 
 def test_threads_parse_at_the_same_time():

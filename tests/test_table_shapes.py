@@ -11,7 +11,7 @@ import pytest
 
 import plaudit
 from plaudit.cli import main
-from plaudit.inputs.column_names import GOLD, first_of
+from plaudit.inputs.columns import GOLD, first_of
 from plaudit.recipes import load
 from plaudit.recipes.row_score import free_names, read_names
 from plaudit.reports import write_report

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from plaudit.inputs.column_names import SYNONYMS, first_of
+from plaudit.inputs.columns import SYNONYMS, first_of
 from plaudit.inputs.errors import quoted
 from plaudit.scores.decorators import HOOKS
 

@@ -41,8 +41,7 @@ from plaudit.recipes.bound_reward import (
 )
 from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
 from plaudit.scores import Score
-from plaudit.scores.decorators import AnyReward
-from plaudit.scores.groups import rows_at
+from plaudit.scores.decorators import AnyReward, rows_at
 from plaudit.scores.score import (
     FAILED_STATUSES,
     NOT_APPLICABLE,

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from plaudit.recipes.bound_reward import RewardLimits
 from plaudit.recipes.reward_process import LOGS, NO_ROW, Failure, RewardProcess, WatchedRows
 from plaudit.scores import Score
-from plaudit.scores.groups import HOOKS, groups_of, rows_at
+from plaudit.scores.decorators import HOOKS, groups_of, rows_at
 
 if TYPE_CHECKING:
     from plaudit.recipes.component import Component

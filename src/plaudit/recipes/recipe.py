@@ -10,8 +10,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from plaudit.inputs.columns import truncated_rows
 from plaudit.inputs.errors import did_you_mean, quoted
-from plaudit.inputs.truncation import truncated_rows
 from plaudit.recipes.bound_reward import RewardLimits, check_limits
 from plaudit.recipes.columns import check_completions, check_needs, guess_columns
 from plaudit.recipes.component import (
@@ -28,13 +28,13 @@ from plaudit.recipes.component import (
 from plaudit.recipes.row_score import RowScores, ScoredBatch
 from plaudit.scores import Score
 from plaudit.scores.decorators import HOOKS, as_coroutine_functions
-from plaudit.scores.notebook import html_table
 from plaudit.scores.score import (
     FAILED_STATUSES,
     NOT_APPLICABLE,
     PROBLEM_STATUSES,
     STATUSES,
     TRUNCATED,
+    html_table,
     log_seconds,
     short_repr,
     values_of,

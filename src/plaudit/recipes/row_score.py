@@ -16,8 +16,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from plaudit.scores import Score
-from plaudit.scores.notebook import html_table
-from plaudit.scores.score import NOT_APPLICABLE, STATUSES
+from plaudit.scores.score import NOT_APPLICABLE, STATUSES, html_table
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.inputs.column_names import COMPLETION, GOLD, PROMPT, STEP, TOKENS
+from plaudit.inputs.columns import COMPLETION, GOLD, PROMPT, STEP, TOKENS
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
 from plaudit.recipes.row_score import input_name

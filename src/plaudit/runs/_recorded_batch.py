@@ -13,8 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from plaudit.inputs.column_names import GROUP, PROMPT, STEP
-from plaudit.inputs.columns import rows_of
+from plaudit.inputs.columns import GROUP, PROMPT, STEP, rows_of
 from plaudit.inputs.images import is_decoded, opened, source_of
 from plaudit.recipes import RowScore
 from plaudit.recipes.row_score import scored_columns, text_array

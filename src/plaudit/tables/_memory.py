@@ -26,8 +26,7 @@ from typing import Any, Protocol, TextIO
 
 import pyarrow as pa
 
-from plaudit.inputs.columns import rows_of
-from plaudit.inputs.golds import is_missing, python_values
+from plaudit.inputs.columns import is_missing, python_values, rows_of
 from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe

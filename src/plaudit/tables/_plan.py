@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from plaudit.inputs.column_names import PROMPT, first_of
-from plaudit.inputs.truncation import TRUNCATION
+from plaudit.inputs.columns import PROMPT, TRUNCATION, first_of
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
 from plaudit.recipes.row_score import free_names, valid_text

@@ -25,7 +25,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.inputs.golds import python_values
+from plaudit.inputs.columns import python_values
 from plaudit.tables._errors import InputError, StoppedError, StorageError
 from plaudit.tables._inputs import InputFile, find_inputs
 from plaudit.tables._storage import open_arrow, open_input, raising_storage_errors

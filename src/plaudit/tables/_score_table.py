@@ -11,7 +11,7 @@ from os import PathLike, fspath
 from typing import Any, TextIO
 
 import plaudit
-from plaudit.inputs.column_names import GOLD, first_of
+from plaudit.inputs.columns import GOLD, first_of
 from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe

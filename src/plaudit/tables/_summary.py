@@ -9,8 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
-from plaudit.scores.notebook import html_table
-from plaudit.scores.score import REPORTED_STATUSES, STATUSES
+from plaudit.scores.score import REPORTED_STATUSES, STATUSES, html_table
 
 IN_PART = "a gold that was read only in part: write golds as $…$,"
 LATEX = 'or put golds = "latex" into the recipe'

@@ -14,7 +14,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from plaudit.inputs.column_names import PROMPT, first_of
+from plaudit.inputs.columns import PROMPT, first_of
 from plaudit.recipes import Recipe, presets
 from plaudit.train.prompts import canoe_rows, vlm_r1_rows
 
@@ -50,7 +50,7 @@ class Run:
     columns: which column an argument of the rewards is read from, such as {"solution": "answer"};
         default: the recipe's choice, else the column of that name, else a guess, which is printed
     prompts: how prompts are made of the table's rows, such as {"template": "canoe"}; default: the
-        table has a column `prompt`, or another that `plaudit.inputs.column_names` lists
+        table has a column `prompt`, or another that `plaudit.inputs.columns` lists
     trainer: arguments of TRL's `GRPOConfig` or `RLOOConfig`, such as {"max_steps": 500}; default:
         TRL's own, but a log line for each step and a checkpoint every 50
     peft: arguments of `peft.LoraConfig`, such as {"r": 16}; default: all weights are trained

@@ -15,9 +15,9 @@ from math import isnan
 from os import PathLike
 from typing import Any
 
+from plaudit.inputs.columns import is_missing
 from plaudit.inputs.completions import Message
 from plaudit.inputs.extract import first_tag
-from plaudit.inputs.golds import is_missing
 
 __all__ = [
     "CANOE_QUESTION",

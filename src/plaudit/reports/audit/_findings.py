@@ -10,7 +10,7 @@ from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES
 from plaudit.reports.audit._attacks import ATTACKS
 from plaudit.reports.audit._reward_process import TOTAL
 from plaudit.reports.honest_answers import GoldKind
-from plaudit.scores.notebook import html_table
+from plaudit.scores.score import html_table
 
 LISTED, HOLE = 0.1, 0.5  # a finding is listed from the first on, and is a hole from the second on
 _SHOWN = 160  # characters of a completion that are printed

@@ -9,7 +9,7 @@ from statistics import median
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from plaudit.inputs.column_names import CHOICES, GOLD, PROGRAM, TESTS, first_of
+from plaudit.inputs.columns import CHOICES, GOLD, PROGRAM, TESTS, first_of
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.golds import as_option
 from plaudit.recipes import Component, Recipe

@@ -16,7 +16,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any
 
-from plaudit.inputs.column_names import PROMPT, first_of
+from plaudit.inputs.columns import PROMPT, first_of
 from plaudit.inputs.completions import prompt_text_of, text_of
 from plaudit.reports.check._findings import SHOWN, CheckFinding, sentence, shown
 from plaudit.reports.check._gold_checks import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, TextIO
 
-from plaudit.inputs.column_names import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
+from plaudit.inputs.columns import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
 from plaudit.recipes.columns import guess, is_made_by_trainers
 from plaudit.reports.honest_answers import REASONING, AnswerFormat, usual_formats
