@@ -23,10 +23,10 @@ from plaudit.reports._scored_run import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._paid_formats import sample_of
 from plaudit.reports.check._plan import CheckOptions, make_plan
-from plaudit.runs._recorded_batch import RecordedBatch, arrow_batch, steps_of
+from plaudit.runs._recorder import RecordedBatch, arrow_batch, steps_of
 from plaudit.tables import Head, table_of
 from plaudit.tables._plan import plan_of
-from plaudit.train._run import _checked
+from plaudit.train._training import _checked
 from plaudit.trainers._rows import gold_in
 
 RECIPE = load("math")

@@ -25,8 +25,8 @@ from plaudit.reports.check._findings import (
     read_findings,
     write_page,
 )
-from plaudit.reports.check._gold_checks import Calibration, calibrate
 from plaudit.reports.check._plan import CheckOptions, CheckPlan, make_plan
+from plaudit.reports.check._row_checks import Calibration, calibrate
 from plaudit.tables import (
     Block,
     Chunk,

@@ -19,13 +19,6 @@ from typing import IO, Any
 from plaudit.inputs.columns import PROMPT, first_of
 from plaudit.inputs.completions import prompt_text_of, text_of
 from plaudit.reports.check._findings import SHOWN, CheckFinding, sentence, shown
-from plaudit.reports.check._gold_checks import (
-    ScoreOrError,
-    gold_problems,
-    honest_answers,
-    is_right,
-    scores_of,
-)
 from plaudit.reports.check._plan import (
     CheckPlan,
     GoldComparison,
@@ -34,10 +27,15 @@ from plaudit.reports.check._plan import (
     prompt_key,
 )
 from plaudit.reports.check._row_checks import (
+    ScoreOrError,
     box_problem,
+    gold_problems,
+    honest_answers,
     image_problems,
+    is_right,
     option_problem,
     schema_problem,
+    scores_of,
     stated_answer,
 )
 from plaudit.reports.honest_answers import alternatives
