@@ -165,7 +165,7 @@ def test_a_truncated_gz_gives_the_rows_before_the_cut(tmp_path, recipe):
     (bad,) = rejected(tmp_path / "out")
     assert 10_000 < summary.rows < 60_000
     assert bad["line"] == summary.rows
-    assert "cannot be read from here on: Truncated compressed stream" in bad["reason"]
+    assert "cannot be read from here on: Compressed file ended before" in bad["reason"]
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def scores_in_time(
         except Exception:  # a column may hold anything
             pickled = b""
         if pickled:
-            batch = _Batch(component, sent, limits)
+            batch = _TimedBatch(component, sent, limits)
             scores = batch.scores(pickled)
             for hook, name, value in batch.logs:
                 arguments[hook](name, value)
@@ -65,7 +65,7 @@ def _units_of(component: "Component", arguments: Mapping[str, Any]) -> list[list
     return [[row] for row in range(count)]
 
 
-class _Batch:
+class _TimedBatch:
     """A batch that is scored in processes, until its deadline.
 
     logs: what the reward logged: the hook of the trainer, the name and the value. A reward that
