@@ -371,7 +371,7 @@ def to_plain_data(candidate: Candidate, rule: Rule) -> tuple[Any, ...]:
     LaTeX is normalised where that is quick: it is the same then whatever stood around it.
     """
     if not isinstance(candidate, Latex):
-        return type(candidate).__name__.lower(), *candidate
+        return "number" if isinstance(candidate, WrittenNumber) else "arithmetic", *candidate
     piece, *more = candidate.pieces
     if more or len(opened(piece)) > SHORT:
         return "latex", tuple(tuple(piece) for piece in candidate.pieces)

@@ -19,15 +19,7 @@ from plaudit.inputs.columns import is_missing
 from plaudit.inputs.completions import Message
 from plaudit.inputs.extract import first_tag
 
-__all__ = [
-    "CANOE_QUESTION",
-    "CANOE_SYSTEM",
-    "VLM_R1_TEMPLATES",
-    "canoe_prompt",
-    "canoe_rows",
-    "vlm_r1_prompt",
-    "vlm_r1_rows",
-]
+__all__ = ["canoe_rows", "vlm_r1_rows"]
 
 
 Row = Mapping[str, Any]
