@@ -24,8 +24,8 @@ from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._paid_formats import sample_of
 from plaudit.reports.check._plan import CheckOptions, make_plan
 from plaudit.runs._recorder import RecordedBatch, arrow_batch, steps_of
-from plaudit.tables import Head, table_of
-from plaudit.tables._plan import plan_of
+from plaudit.tables.memory import table_of
+from plaudit.tables.plan import Head, plan_of
 from plaudit.train._training import _checked
 from plaudit.trainers._rows import gold_in
 

@@ -33,17 +33,14 @@ TESTED: dict[tuple[str | None, str | None], Quirks] = {
 class MathVerify(NamedTuple):
     """The math-verify that is installed.
 
-    version: its version; None if it is not installed
-    latex2sympy2: that of latex2sympy2_extended, which reads LaTeX for it
-
     >>> MathVerify("0.9.0", "1.11.0").tested, MathVerify("0.9.0", "1.10.2").tested
     (True, False)
     >>> str(MathVerify("0.8.0", "1.10.2"))
     'math-verify 0.8.0 with latex2sympy2_extended 1.10.2'
     """
 
-    version: str | None
-    latex2sympy2: str | None
+    version: str | None  # its version; None if it is not installed
+    latex2sympy2: str | None  # that of latex2sympy2_extended, which reads LaTeX for it
 
     @property
     def tested(self) -> bool:

@@ -183,14 +183,10 @@ class BoundReward:
 
 @dataclass(frozen=True)
 class RewardLimits:
-    """What a reward may take for a batch.
+    """What a reward may take for a batch."""
 
-    deadline: seconds; None for no deadline
-    memory: MiB; None for no limit
-    """
-
-    deadline: float | None = None
-    memory: int | None = None
+    deadline: float | None = None  # seconds; None for no deadline
+    memory: int | None = None  # MiB; None for no limit
 
 
 NO_LIMITS = RewardLimits()

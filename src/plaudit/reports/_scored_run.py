@@ -20,7 +20,8 @@ from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
 from plaudit.recipes.row_score import input_name
 from plaudit.reports.progress import ProgressLine
-from plaudit.tables import InputError, ScoredFolder, open_scored
+from plaudit.tables import InputError, open_scored
+from plaudit.tables.output import ScoredFolder
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

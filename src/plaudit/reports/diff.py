@@ -23,7 +23,8 @@ try:
     import numpy as np
     import pyarrow as pa
 
-    from plaudit.tables import ScoredFolder, open_scored, score_table
+    from plaudit.tables import open_scored, score_table
+    from plaudit.tables.output import ScoredFolder
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"plaudit.reports.diff needs {missing.name}: pip install 'plaudit[score]'",
@@ -58,7 +59,7 @@ def compare(
     >>> compare("no-such-run", "another")
     Traceback (most recent call last):
     ...
-    plaudit.tables._errors.InputError: there is no folder no-such-run
+    plaudit.tables.errors.InputError: there is no folder no-such-run
     """
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")

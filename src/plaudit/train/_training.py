@@ -298,7 +298,7 @@ def _is_table(data: str) -> bool:
 
 
 def _records(data: str) -> list[dict[str, Any]]:
-    from plaudit.tables import read_rows  # needs pyarrow
+    from plaudit.tables.readers import read_rows  # needs pyarrow
 
     return read_rows([data])
 

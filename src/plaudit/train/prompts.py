@@ -29,7 +29,7 @@ Table = str | PathLike[str] | Iterable[Row]
 def rows_in(table: Table) -> Iterator[tuple[int, Row]]:
     """The rows of a file, or of anything that can be looped over, with their numbers from 0 on."""
     if isinstance(table, str | PathLike):
-        from plaudit.tables import read_rows  # needs pyarrow, which rows in memory do not
+        from plaudit.tables.readers import read_rows  # needs pyarrow, which rows in memory do not
 
         yield from enumerate(read_rows([table]))
         return

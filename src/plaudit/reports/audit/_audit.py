@@ -64,7 +64,9 @@ def audit(
     A wrong answer in the right form gets 0% of the total.
       exact_match_reward: a right answer gets 1, written as "{answer}"
     """
-    from plaudit.tables import names_files, read_rows, table_of, with_columns
+    from plaudit.tables.memory import table_of
+    from plaudit.tables.plan import with_columns
+    from plaudit.tables.readers import names_files, read_rows
 
     _check_order(table, recipe)
     if sample < 1:

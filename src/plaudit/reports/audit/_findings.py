@@ -19,18 +19,12 @@ _LONGEST = 4000  # characters of a completion on the page
 
 @dataclass(frozen=True)
 class Example:
-    """One row that shows a finding.
+    """One row that shows a finding."""
 
-    row: its number in the table, from 0 on
-    completion: what was scored; of a very long text the beginning and the end
-    value: what it got; None if it got no number
-    why: one sentence
-    """
-
-    row: int
-    completion: str
-    value: float | None
-    why: str
+    row: int  # its number in the table, from 0 on
+    completion: str  # what was scored; of a very long text the beginning and the end
+    value: float | None  # what it got; None if it got no number
+    why: str  # one sentence
 
 
 @dataclass(frozen=True)

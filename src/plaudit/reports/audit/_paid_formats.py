@@ -30,7 +30,7 @@ from plaudit.reports.honest_answers import (
 )
 
 if TYPE_CHECKING:
-    from plaudit.tables import MemoryTable
+    from plaudit.tables.memory import MemoryTable
 
 
 _COMPLETIONS = ("completion", "completions")

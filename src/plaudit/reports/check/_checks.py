@@ -41,7 +41,7 @@ from plaudit.reports.check._row_checks import (
 from plaudit.reports.honest_answers import alternatives
 from plaudit.rewards.code import code_reward, tests_problem
 from plaudit.scores.score import PROBLEM_STATUSES, UNFINISHED_STATUSES
-from plaudit.tables import Block, Chunk, UnreadableRecord, records_in
+from plaudit.tables.readers import Block, Chunk, UnreadableRecord, records_in
 
 _AGREEING = 4  # completions of a prompt that there must be, to trust most of them
 _NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer

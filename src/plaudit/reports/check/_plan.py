@@ -11,7 +11,9 @@ from plaudit.inputs.columns import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
 from plaudit.recipes.columns import guess, is_made_by_trainers
 from plaudit.reports.honest_answers import REASONING, AnswerFormat, usual_formats
-from plaudit.tables import Head, InputError, is_listed, is_read_by, judge_limits
+from plaudit.tables import InputError
+from plaudit.tables.plan import Head, is_read_by, judge_limits
+from plaudit.tables.readers import is_listed
 
 _COMPLETIONS = ("completion", "completions")
 _SIZES = (("width", "height"), ("image_width", "image_height"))

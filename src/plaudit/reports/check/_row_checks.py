@@ -27,7 +27,9 @@ from plaudit.reports.honest_answers import (
 from plaudit.scores import Score
 from plaudit.scores.boxes import Corners
 from plaudit.scores.score import PROBLEM_STATUSES
-from plaudit.tables import Chunk, CommonFailure, common_failure, outcomes_of, reason_of, records_in
+from plaudit.tables.errors import CommonFailure, common_failure, reason_of
+from plaudit.tables.readers import Chunk, records_in
+from plaudit.tables.score_chunk import outcomes_of
 
 Row = Mapping[str, Any]
 

@@ -27,9 +27,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from plaudit.inputs.columns import python_values
-from plaudit.tables._errors import InputError, StoppedError, StorageError
-from plaudit.tables._inputs import InputFile, find_inputs
-from plaudit.tables._storage import open_arrow, open_input, raising_storage_errors
+from plaudit.tables.errors import InputError, StoppedError, StorageError
+from plaudit.tables.inputs import InputFile, find_inputs
+from plaudit.tables.storage import open_arrow, open_input, raising_storage_errors
 
 try:  # four times as quick as Python's own; what both can read, they read as the same
     import msgspec
@@ -580,20 +580,13 @@ class FileRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one worker gets at once.
+    """What one worker gets at once."""
 
-    number: the number of the chunk, from 0, and of the part that is made from it
-    block: its records; None if the worker reads them
-    first_record: the number of its first record, if all records before it were read
-    read: how many bytes of the input it is made from
-    range: where to read its records
-    """
-
-    number: int
-    block: Block | None
-    first_record: int = 0
-    read: int = 0
-    range: FileRange | None = None
+    number: int  # the number of the chunk, from 0, and of the part that is made from it
+    block: Block | None  # its records; None if the worker reads them
+    first_record: int = 0  # the number of its first record, if all records before it were read
+    read: int = 0  # how many bytes of the input it is made from
+    range: FileRange | None = None  # where to read its records
 
     @property
     def blocks(self) -> tuple[Block, ...]:

@@ -24,18 +24,18 @@ import pyarrow as pa
 import plaudit
 from plaudit.judge import configure, shared_judge
 from plaudit.processes import cores, die_with_parent, end_process, start_python
-from plaudit.tables._errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
-from plaudit.tables._output import score_and_write
-from plaudit.tables._plan import Plan
-from plaudit.tables._readers import Chunk
-from plaudit.tables._score_chunk import ScoredChunk
+from plaudit.tables.errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
+from plaudit.tables.output import score_and_write
+from plaudit.tables.plan import Plan
+from plaudit.tables.readers import Chunk
+from plaudit.tables.score_chunk import ScoredChunk
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
 IO_THREADS = 4  # of a worker, for files that are elsewhere
 STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
-WORKER = "plaudit.tables._engines"
+WORKER = "plaudit.tables.engines"
 RETRIES = 10  # of a task of Ray: a node may die for reasons other than its tasks
 AHEAD = 2  # tasks of Ray that are sent for each core
 

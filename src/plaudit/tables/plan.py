@@ -6,7 +6,9 @@ The plan depends on nothing else, so a run that is resumed makes the same one. E
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
@@ -15,9 +17,9 @@ from plaudit.inputs.columns import PROMPT, TRUNCATION, first_of
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
 from plaudit.recipes.row_score import free_names, valid_text
-from plaudit.tables._errors import InputError
-from plaudit.tables._inputs import AT_ONCE, InputFile
-from plaudit.tables._readers import UnreadableRecord, blocks_of, is_listed, records_in, schema_of
+from plaudit.tables.errors import InputError
+from plaudit.tables.inputs import AT_ONCE, InputFile
+from plaudit.tables.readers import UnreadableRecord, blocks_of, is_listed, records_in, schema_of
 
 ADDED = ("row_id", "group_id", "total", "status", "explanation")
 OTHER_VALUES = "other_values"
@@ -264,6 +266,35 @@ def _listed(heads: Sequence[Head], column: str) -> bool:
             "score them in separate runs"
         )
     return True in found
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
+    for name, value in numbers.items():
+        if value is None:
+            continue
+        if not isinstance(value, Integral):
+            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
+        if value < 1:
+            raise InputError(f"{name} must be 1 or more, got {value}")
+
+
+def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+    """Return the recipe with further columns, argument -> column.
+
+    Raises InputError for an argument that none of its rewards takes.
+    """
+    try:
+        return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
+    except ValueError as error:
+        needs = recipe.needs()
+        turned = [
+            f"--column {c}={a}"
+            for a, c in columns.items()
+            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
+        ]
+        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
+        raise InputError(f"{error}{hint}") from error
 
 
 # --- types ----------------------------------------------------------------------------------------
