@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from plaudit.cli.arguments import Columns, Completions, fail
+from plaudit.processes import leave_pandas_alone
 from plaudit.recipes import Recipe, load
 from plaudit.tables import InputError, RejectedRowError, StoppedError, score_table
-from plaudit.tables.engines import leave_pandas_alone
 from plaudit.tables.errors import RESUME_HINT
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130

@@ -1,33 +1,23 @@
-"""One reward in a recipe: its weight, the rows that it scores, and what each status is worth.
+"""One reward in a recipe: its weight, the rows that it scores, and its columns in a table.
 
-    when = { task = "math" }                # the rows that it scores: a column has a value
-    when = { task = ["math", "algebra"] }   # or one of several
-    when = "task == 'math' and level >= 3"  # or an expression over columns
-
-    [on]                 # what a status is worth
-    timeout = "skip"     # the row has no value, and no trainer learns from it
-    limit = "zero"
-    truncated = -0.5
-    undecided = "keep"   # what the reward gave
-
-A fault of the machinery must not be paid like a wrong answer, so what it caused is skipped.
+when = { task = "math" }                # the rows that it scores: a column has a value
+when = { task = ["math", "algebra"] }   # or one of several
+when = "task == 'math' and level >= 3"  # or an expression over columns
 """
 
 import ast
 import operator
-import threading
 import time
-import warnings
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
-from math import isfinite, sqrt
+from math import isfinite
 from typing import Any
 
-from plaudit.inputs.columns import kind_of, plain, rows_of, same_length
+from plaudit.inputs.columns import SYNONYMS, first_of, kind_of, plain, rows_of, same_length
 from plaudit.inputs.errors import did_you_mean, quoted
 from plaudit.recipes.bound_reward import (
     NO_LIMITS,
@@ -40,14 +30,12 @@ from plaudit.recipes.bound_reward import (
     reference_of,
 )
 from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
+from plaudit.recipes.row_score import FailureCount, check_policy
 from plaudit.scores import Score
-from plaudit.scores.decorators import AnyReward, rows_at
+from plaudit.scores.decorators import HOOKS, AnyReward, rows_at
 from plaudit.scores.score import (
-    FAILED_STATUSES,
     NOT_APPLICABLE,
     SLOW,
-    STATUSES,
-    TRUNCATED,
     short_repr,
 )
 
@@ -133,7 +121,7 @@ class Component:
         return reference_of(self.reward)
 
     @cached_property
-    def failures(self) -> "FailureCount":
+    def failures(self) -> FailureCount:
         """How many of its last rows failed, in this process."""
         return FailureCount()
 
@@ -480,123 +468,119 @@ def _compare(kind: ast.cmpop, left: Any, right: Any) -> bool:
         raise TypeError(f"{kind_of(left)} cannot be compared with {kind_of(right)}") from error
 
 
-MEAN = "mean"
-SKIP, ZERO, KEEP = "skip", "zero", "keep"
-Worth = str | float
-# What the model caused is 0; what the machinery or the data caused is skipped.
-DEFAULTS: Mapping[str, Worth] = {
-    "error": SKIP,  # a worker, a sandbox or a request failed
-    "timeout": SKIP,  # a deadline passed, which says nothing about the answer
-    "limit": ZERO,  # an answer that explodes
-    "bad_gold": SKIP,  # there is nothing to compare with
-    "undecided": KEEP,  # 0 by `answers`; skipped if the grader failed
-    "truncated": KEEP,  # the model wrote too much: what the reward gave
-}
-FAIL_ABOVE = 0.2  # the share of failed rows from which a run stops
-ROWS = 128  # that are counted together, if batches are smaller
-LEAST = 4  # rows: fewer are no sign of anything
-ERRORS = 2.0  # standard errors that the share must be above: 2 of 8 may be chance, 5 of 10 are not
+COMPLETIONS = ("completions", "completion")  # what a table may call them without a mapping
 
-_NAMES = tuple(status for status in STATUSES if status not in ("scored", "not_applicable"))
+_SHOWN = 20
 
 
-def check_policy(on: object) -> None:
-    """Raise ValueError unless it maps statuses to what they are worth."""
-    if not isinstance(on, Mapping):
-        raise ValueError(f"on must be a table, got {on!r:.80}")
-    for status, worth in on.items():
-        if status not in _NAMES:
-            raise ValueError(
-                f"on: there is no status {quoted(str(status))}; {did_you_mean(str(status), _NAMES)}"
-            )
-        is_number = isinstance(worth, int | float) and not isinstance(worth, bool)
-        if worth not in (SKIP, ZERO, KEEP) and not (is_number and isfinite(worth)):
-            raise ValueError(
-                f'on: {status} must be "skip", "zero", "keep" or a finite number, got {worth!r:.80}'
-            )
+def guess(column: str, available: Collection[str]) -> str | None:
+    """Return the column of a table that is probably meant by a name; None if there is none.
 
-
-def check_fail_above(share: object) -> None:
-    """Raise ValueError unless it is a share."""
-    is_number = isinstance(share, int | float) and not isinstance(share, bool)
-    if not is_number or not 0 <= share <= 1:  # type: ignore[operator]
-        raise ValueError(f"fail_above must be a share from 0 to 1, got {share!r:.80}")
-
-
-def with_policy(scores: list[Score], on: Mapping[str, Any]) -> list[Score]:
-    """Return the scores, each worth what its status is worth.
-
-    on: a recipe's table and a component's, the latter above the former
+    The nearest by spelling, else one that means the same in most datasets.
     """
-    policy = {**DEFAULTS, **on}
-    if not any(score.status in policy for score in scores):
-        return scores  # nearly every batch
-    return [_worth(score, policy.get(score.status, KEEP)) for score in scores]
+    by_lower = {name.lower(): name for name in reversed(list(available))}
+    near = get_close_matches(column.lower(), by_lower, n=1, cutoff=0.8)
+    return by_lower[near[0]] if near else _by_meaning(column, available)
 
 
-def _worth(score: Score, worth: Worth) -> Score:
-    # Another rule found it right before the judge was stopped.
-    decided = score.right is True and score.status != TRUNCATED
-    if worth == KEEP or decided:
-        return score
-    value = None if worth == SKIP else 0.0 if worth == ZERO else float(worth)
-    if value == score.value:
-        return score
-    instead = "The row is skipped" if value is None else f"It counts {value:g}"
-    why = f"{instead}, as the recipe says for {score.status}. {score.why}"
-    return replace(score, value=value, why=why)
+def _by_meaning(column: str, available: Collection[str]) -> str | None:
+    """Return the likeliest column that means the same as a name, though it is spelt differently."""
+    groups = (names for names in SYNONYMS.values() if column in names)
+    names = SYNONYMS.get(column) or next(groups, ())
+    return first_of((column, *names), available)
 
 
-def check_neutral(neutral: object) -> None:
-    """Raise ValueError unless it is "mean" or a finite number."""
-    is_number = isinstance(neutral, int | float) and not isinstance(neutral, bool)
-    if neutral != MEAN and not (is_number and isfinite(neutral)):  # type: ignore[arg-type]
-        raise ValueError(f'neutral must be "mean" or a finite number, got {neutral!r:.80}')
+def guess_columns(
+    components: Sequence[Component], mapping: Mapping[str, str], available: Collection[str]
+) -> dict[str, str]:
+    """Map each argument without a column in the table to the column that is probably meant.
 
-
-class TooManyFailuresError(RuntimeError):
-    """More rows of a batch failed than `fail_above` allows: the run would train on noise.
-
-    >>> issubclass(TooManyFailuresError, RuntimeError)
-    True
+    Columns are guessed by meaning alone: "resolution" is spelt almost like "solution". An argument
+    that the recipe or the caller maps to a column is never guessed, and no column is guessed for
+    two arguments.
     """
+    needs = [pair for component in components for pair in component.needs(mapping).items()]
+    mapped = {*mapping, *(argument for component in components for argument in component.columns)}
+    taken = {*mapping.values(), *(column for _, column in needs), *COMPLETIONS}
+    missing = {argument for argument, column in needs if column not in available}
+    missing |= set() if any(name in available for name in COMPLETIONS) else {"completions"}
+    guessed: dict[str, str] = {}
+    for argument in ("completions", *(argument for argument, _ in needs)):
+        free = [name for name in available if name not in {*taken, *guessed.values()}]
+        if argument in missing - mapped - set(guessed) and (meant := _by_meaning(argument, free)):
+            guessed[argument] = meant
+    return guessed
 
 
-class FailureCount:
-    """How many of the last rows had no value because something failed, for one component."""
+def check_completions(mapped: str | None, available: Collection[str]) -> None:
+    """Raise ValueError if a table has no column with what the model wrote.
 
-    def __init__(self) -> None:
-        self._batches: deque[tuple[int, int]] = deque()  # rows, and how many of them failed
-        self._warned: set[str] = set()
-        self._lock = threading.Lock()
+    mapped: the column that the recipe or the caller named, if one did
+    """
+    wanted = COMPLETIONS if mapped is None else (mapped,)
+    if any(name in available for name in wanted):
+        return
+    meant = next((m for name in (*wanted, "completions") if (m := guess(name, available))), None)
+    names = " or ".join(map(quoted, wanted))
+    hint = _hint("completions", meant, available)
+    raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
 
-    def add(self, name: str, scores: Sequence[Score], fail_above: float) -> None:
-        """Count a batch; warn of the first failure of a kind; raise if there are too many.
 
-        name: that of the component
-        """
-        failed = [one for one in scores if one.value is None and one.status in FAILED_STATUSES]
-        with self._lock:
-            self._batches.append((len(scores), len(failed)))
-            while sum(rows for rows, _ in self._batches) - self._batches[0][0] >= ROWS:
-                self._batches.popleft()
-            rows, count = (sum(numbers) for numbers in zip(*self._batches, strict=True))
-            new = {one.status: one for one in failed if one.status not in self._warned}
-            self._warned |= set(new)
-        for status, score in new.items():
-            warnings.warn(
-                f"plaudit: {name} skips rows with the status {status}, from now on without a "
-                f"warning; the first: {score.why}",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        margin = ERRORS * sqrt(fail_above * (1 - fail_above) / max(rows, 1))
-        if count >= LEAST and count / rows > fail_above + margin:
-            self._batches.clear()
-            kinds = Counter(one.status for one in failed).most_common()
-            why = f"; the last: {failed[-1].why}" if failed else ""
-            raise TooManyFailuresError(
-                f"{name} failed on {count} of the last {rows} rows "
-                f"({', '.join(f'{status} {many}' for status, many in kinds)}), and fail_above is "
-                f"{fail_above:g}{why}"
-            )
+def is_made_by_trainers(column: str) -> bool:
+    """Return whether trainers make a column while they generate, so that no dataset has it."""
+    return column.startswith("completion") or column == "image_grid_thw"
+
+
+def check_needs(
+    components: Sequence[Component],
+    mapping: Mapping[str, str],
+    available: Collection[str],
+    completions: bool = True,
+    run_file: bool = False,
+) -> None:
+    """Raise ValueError if a table lacks a column that some component needs.
+
+    completions: whether the table must also have what trainers make while they generate
+    run_file: whether the user names columns in the file of `plaudit train`
+    """
+    for component in components:
+        for argument, column in component.needs(mapping).items():
+            if column not in available and (completions or not is_made_by_trainers(column)):
+                alias = "" if column == argument else f" as {argument}"
+                meant = guess(column, available) or guess(argument, available)
+                hint = _hint(argument, meant, available, run_file)
+                needs = f"{quoted(component.name)} needs{alias}"
+                raise ValueError(f"there is no column {quoted(column)}, which {needs}; {hint}")
+        _check_needs_any(component, component.needs_any(mapping), available, run_file)
+
+
+def _check_needs_any(
+    component: Component, wanted: Mapping[str, str], available: Collection[str], run_file: bool
+) -> None:
+    if not wanted or any(name in available for pair in wanted.items() for name in pair):
+        return
+    first = next(iter(wanted))
+    meant = guess(first, available)
+    hint = _hint(first, meant, available, run_file)
+    names = " or ".join(quoted(column) for column in wanted.values())
+    needs = f"{quoted(component.name)} needs one of them"
+    raise ValueError(f"there is no column {names}: {needs}; {hint}")
+
+
+def _hint(
+    argument: str, meant: str | None, available: Collection[str], run_file: bool = False
+) -> str:
+    """Say what to do about a missing column; without a guess, the user must fill in COLUMN."""
+    named = [name for name in available if name not in HOOKS]
+    shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    name = meant or "COLUMN"
+    option = "--completions " if argument == "completions" else f"--column {argument}="
+    say = f"say {option}{name} on the command line, {argument}={quoted(name)} in "
+    say += f"plaudit.score, columns={{{quoted(argument)}: {quoted(name)}}} in load, or "
+    entry = f"{argument} = {quoted(name)} under [columns]"
+    say = f"write {entry}" if run_file else f"{say}{entry} in the recipe"
+    first = (
+        f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
+    )
+    return f"{first}. The columns are {shown}{more}"

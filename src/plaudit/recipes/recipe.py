@@ -13,19 +13,24 @@ from typing import Any
 from plaudit.inputs.columns import truncated_rows
 from plaudit.inputs.errors import did_you_mean, quoted
 from plaudit.recipes.bound_reward import RewardLimits, check_limits
-from plaudit.recipes.columns import check_completions, check_needs, guess_columns
 from plaudit.recipes.component import (
-    FAIL_ABOVE,
-    MEAN,
     Component,
     check_columns,
-    check_fail_above,
+    check_completions,
     check_golds,
+    check_needs,
+    guess_columns,
+)
+from plaudit.recipes.row_score import (
+    FAIL_ABOVE,
+    MEAN,
+    RowScores,
+    ScoredBatch,
+    check_fail_above,
     check_neutral,
     check_policy,
     with_policy,
 )
-from plaudit.recipes.row_score import RowScores, ScoredBatch
 from plaudit.scores import Score
 from plaudit.scores.decorators import HOOKS, as_coroutine_functions
 from plaudit.scores.score import (

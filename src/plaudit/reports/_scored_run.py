@@ -426,8 +426,8 @@ def _numbers_in(
     prompt: str | None,
 ) -> dict[Any, Array]:
     # A component may have any name, "answer" or "length" too: it has keys of its own.
-    found: dict[Any, Array] = {("component", n): _floats(batch[n]) for n in folder.components}
-    found["total"], found["row id"] = _floats(batch["total"]), _array(batch["row_id"])
+    found: dict[Any, Array] = {("component", n): floats(batch[n]) for n in folder.components}
+    found["total"], found["row id"] = floats(batch["total"]), _array(batch["row_id"])
     found["right"], found["answer"] = explained.right_and_answers(correct, len(batch))
     completions = batch[folder.completion] if folder.completion else None
     found["length"] = found["characters"] = _characters(completions, len(batch))
@@ -435,7 +435,7 @@ def _numbers_in(
         counts = pc.list_value_length(batch[folder.tokens]).fill_null(0)
         found["length"] = _array(counts).astype(np.int64)
     if folder.step:
-        found["step"] = _floats(batch[folder.step])
+        found["step"] = floats(batch[folder.step])
     if prompt:
         found["prompt"] = _prompt_numbers(batch[prompt], batch["group_id"])
     return found
@@ -446,7 +446,8 @@ def _array(column: pa.Array) -> Array:
     return values
 
 
-def _floats(column: pa.Array) -> Array:
+def floats(column: pa.Array) -> Array:
+    """Return a column as numbers; NaN stands for None."""
     return _array(column.cast(pa.float64()))
 
 
@@ -525,7 +526,7 @@ class _Explained:
         names = pc.struct_field(self.entries, "component")
         mine = pc.fill_null(pc.equal(names, component), False)
         at, entries = self.rows[_array(mine)], self.entries.filter(mine)
-        right[at] = _floats(pc.struct_field(entries, "right"))
+        right[at] = floats(pc.struct_field(entries, "right"))
         texts = pc.struct_field(entries, "answer").dictionary_encode()
         # No text has to be kept; + 2: neither NO_ANSWER nor the number of what is right.
         known = [_number_of_text(text) + 2 for text in texts.dictionary.to_pylist()]

@@ -23,6 +23,7 @@ try:
     import numpy as np
     import pyarrow as pa
 
+    from plaudit.reports._scored_run import Array, floats
     from plaudit.tables import open_scored, score_table
     from plaudit.tables.output import ScoredFolder
 except ModuleNotFoundError as missing:
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "compare_recipes"]
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _SAME = 1e-9  # values that differ by no more than this are equal
 _NEEDED = ("row_id", "total", "status", "explanation")
 
@@ -400,7 +400,7 @@ class _Tally:
         """Add rows that both runs have, in the same order."""
         amounts, changed = {}, np.zeros(len(ids), dtype=bool)
         for name, sums in self.sums.items():
-            before, after = _floats(left[name]), _floats(right[name])
+            before, after = floats(left[name]), floats(right[name])
             sums += _sums_of(before, after)
             amounts[name] = np.abs(np.nan_to_num(after) - np.nan_to_num(before))
             changed |= (amounts[name] > _SAME) | (np.isnan(before) != np.isnan(after))
@@ -454,12 +454,6 @@ class _Tally:
             changes=tuple(entry[3] for entry in sorted(self.largest, key=lambda e: e[:3]))[::-1],
             notes=(note,) if other_inputs else (),
         )
-
-
-def _floats(column: pa.Array) -> Array:
-    """Return a column as numbers; NaN stands for None."""
-    numbers: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
 
 
 def _sums_of(before: Array, after: Array) -> Array:

@@ -187,7 +187,7 @@ def plan_of(
         recipe, guessed = recipe.with_guessed_columns(filled[0].columns)
     column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
     for head in filled:
-        _check_columns(head, column, recipe, group)
+        check_columns(head, recipe, column, group)
     listed = _listed(filled, column)
     names = list(dict.fromkeys(name for head in filled for name in head.columns))
     columns = tuple(_column(name, filled, column, listed, scores_only) for name in names)
@@ -239,9 +239,12 @@ def _completions_column(head: Head) -> str:
     return found[0] if found else COMPLETIONS[0]
 
 
-def _check_columns(head: Head, column: str, recipe: Recipe, group: str | None) -> None:
+def check_columns(
+    head: Head, recipe: Recipe, column: str | None, group: str | None, completions: bool = True
+) -> None:
+    """Raise InputError if a file lacks a column; `completions`: whether it must have some."""
     try:
-        recipe.check(head.columns)
+        recipe.check(head.columns, completions=completions)
     except ValueError as error:
         raise InputError(f"{head.name}: {error}") from error
     for option, name in (("--completions", column), ("--group", group)):

@@ -13,7 +13,7 @@ from plaudit.inputs.columns import CHOICES, GOLD, PROGRAM, TESTS, first_of
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.golds import as_option
 from plaudit.recipes import Component, Recipe
-from plaudit.recipes.columns import guess
+from plaudit.recipes.component import guess
 from plaudit.reports.audit._attack import NUMERIC, Case, differing, plain_number
 from plaudit.reports.audit._reward_process import Pay, Result, RowScorer, value_of
 from plaudit.reports.honest_answers import (

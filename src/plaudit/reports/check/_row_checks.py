@@ -13,7 +13,7 @@ from typing import Any
 
 from plaudit.inputs import images
 from plaudit.inputs.golds import as_option
-from plaudit.recipes.columns import is_made_by_trainers
+from plaudit.recipes.component import is_made_by_trainers
 from plaudit.reports.check._findings import shown
 from plaudit.reports.check._plan import CheckPlan, GoldComparison, as_json
 from plaudit.reports.honest_answers import (
