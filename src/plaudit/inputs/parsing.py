@@ -6,12 +6,15 @@ the last counts, as for most readers.
 """
 
 import ast
-import json
 import os
 import re
 import sys
 import threading
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from json import JSONDecoder
 
 DEEPEST = 200  # levels of nesting
 _LONGEST_INT = 4000  # digits; Python's own limit is 4,300
@@ -51,7 +54,7 @@ def read_json_at(text: str, start: int) -> tuple[Any, int]:
     if text.count("[", start) + text.count("{", start) > DEEPEST:
         _check_depth(text, start)
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = _decoder().raw_decode(text, start)
     except JsonError:
         raise
     except ValueError as error:
@@ -88,7 +91,11 @@ def _refuse(constant: str) -> Any:
     raise JsonError(f"{constant} is not JSON")
 
 
-_DECODER = json.JSONDecoder(parse_int=_int, parse_float=_float, parse_constant=_refuse)
+@cache
+def _decoder() -> "JSONDecoder":
+    from json import JSONDecoder  # few rewards need it
+
+    return JSONDecoder(parse_int=_int, parse_float=_float, parse_constant=_refuse)
 
 
 # Python warns of escapes that it does not know, and a later version will refuse them.

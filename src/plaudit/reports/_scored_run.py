@@ -19,9 +19,9 @@ from plaudit.inputs.columns import COMPLETION, GOLD, PROMPT, STEP, TOKENS
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
 from plaudit.recipes.row_score import input_name
-from plaudit.reports.progress import ProgressLine
 from plaudit.tables import InputError, open_scored
 from plaudit.tables.output import ScoredFolder
+from plaudit.tables.summary import ProgressLine
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

@@ -16,7 +16,7 @@ from plaudit.reports.audit._engine import Engine
 from plaudit.reports.audit._findings import Audit
 from plaudit.reports.audit._paid_formats import AuditSample, FormatFinder, PaidFormat, sample_of
 from plaudit.reports.audit._reward_process import TOTAL, Raised, RowScorer
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 ROWS = 64
 _READ = 20_000  # rows of a file from which the sample is taken
