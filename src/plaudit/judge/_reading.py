@@ -204,15 +204,14 @@ def opened(piece: Piece) -> str:
         content = text[at + 1 : end].strip()
         if piece.bare and stop < len(text) and not _joined(text[end + 1 : stop], content, contents):
             break
-        if not contents or contents[-1] != content or not _once():
+        if (
+            not contents
+            or contents[-1] != content
+            or not math_verify_installed().quirks.boxes_of_one_text_are_one
+        ):
             contents.append(content)
         stop = box.start()
     return ",".join(reversed(contents)) if contents else text
-
-
-def _once() -> bool:
-    """Whether boxes that hold the same count once."""
-    return math_verify_installed().quirks.boxes_of_one_text_are_one
 
 
 def _closing(text: str, opening: int, stop: int) -> int | None:

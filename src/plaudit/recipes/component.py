@@ -417,13 +417,10 @@ def _compiled(text: str) -> tuple[tuple[str, ...], Callable[[Row], Any]]:
     """Return the columns of an expression, and the function that evaluates it for a row."""
     try:
         body = ast.parse(text.strip(), mode="eval").body
-        return tuple(dict.fromkeys(_names(body))), _function(body)
+        names = (node.id for node in ast.walk(body) if isinstance(node, ast.Name))
+        return tuple(dict.fromkeys(names)), _function(body)
     except (SyntaxError, RecursionError, MemoryError) as error:
         raise ValueError(f"when: {text!r:.80} is no expression: {error}") from error
-
-
-def _names(body: ast.expr) -> list[str]:
-    return [node.id for node in ast.walk(body) if isinstance(node, ast.Name)]
 
 
 def _function(node: ast.expr) -> Callable[[Row], Any]:

@@ -274,7 +274,8 @@ def log_attempts(
     """
     if os.environ.get("DEBUG_MODE") != "true":
         return
-    file = _with_suffix(os.environ.get("LOG_PATH") or path, suffix)
+    file = os.environ.get("LOG_PATH") or path
+    file = f"{file.removesuffix('.txt')}{suffix}.txt" if suffix else file
     now = datetime.now().isoformat(timespec="microseconds")
     golds = [None] * len(scores) if solution is None else solution
     text = "".join(
@@ -290,7 +291,3 @@ def log_attempts(
         if file not in _warned_of:
             _warned_of.add(file)
             warnings.warn(f"plaudit writes no debug log: {error}", RuntimeWarning, stacklevel=2)
-
-
-def _with_suffix(path: str, suffix: str) -> str:
-    return f"{path.removesuffix('.txt')}{suffix}.txt" if suffix else path

@@ -342,16 +342,11 @@ def last_checkpoint(folder: Path) -> Path | None:
 
     A trainer writes its state last, so a checkpoint without it was cut off.
     """
-    found = [(int(m[1]), p) for p in folder.glob("checkpoint-*") if (m := _numbered(p))]
-    return next((path for _, path in sorted(found, reverse=True) if _is_whole(path)), None)
-
-
-def _numbered(path: Path) -> re.Match[str] | None:
-    return re.fullmatch(r"checkpoint-(\d+)", path.name)
-
-
-def _is_whole(checkpoint: Path) -> bool:
-    return "global_step" in _state_in(checkpoint)
+    named = (
+        (re.fullmatch(r"checkpoint-(\d+)", path.name), path) for path in folder.glob("checkpoint-*")
+    )
+    found = sorted((int(match[1]), path) for match, path in named if match)
+    return next((path for _, path in reversed(found) if "global_step" in _state_in(path)), None)
 
 
 def _state_in(folder: Path) -> dict[str, Any]:

@@ -78,13 +78,9 @@ def canoe_prompt(context: str, question: str) -> list[Message]:
     """
     return [
         {"role": "system", "content": CANOE_SYSTEM},
-        {"role": "user", "content": _asked(context, question)},
+        # In one pass: a context may have braces in it.
+        {"role": "user", "content": CANOE_QUESTION.format(context=context, question=question)},
     ]
-
-
-def _asked(context: str, question: str) -> str:
-    # In one pass: a context may have braces in it.
-    return CANOE_QUESTION.format(context=context, question=question)
 
 
 def canoe_rows(
