@@ -32,6 +32,7 @@ except ModuleNotFoundError as missing:
         name=missing.name,
     ) from missing
 
+from plaudit.inputs.errors import one_line
 from plaudit.recipes.files import as_recipe
 
 if TYPE_CHECKING:
@@ -302,7 +303,7 @@ def _change_lines(change: Change) -> list[str]:
         lines.append(f"  {name} {' -> '.join(sides)}")
         for run, side in (("A", before), ("B", after)):
             if why := side.why.get(name):
-                lines.append(f"    {run}: {_one_line(why)}")
+                lines.append(f"    {run}: {one_line(why)}")
     return lines
 
 
@@ -312,12 +313,6 @@ def _value(side: Side, name: str) -> str:
 
 def _format(value: float | None, form: str = ".6g") -> str:
     return "None" if value is None else format(value, form)
-
-
-def _one_line(text: str, width: int = 200) -> str:
-    """Text that can neither move the cursor nor fill the screen."""
-    shown = text if len(text) <= width else text[: width - 1] + "…"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
 
 
 def _batches_of(run: ScoredFolder) -> Iterator[pa.RecordBatch]:

@@ -14,7 +14,7 @@ from enum import Enum
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, TextIO, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import plaudit
 from plaudit.inputs.columns import PROMPT, first_of
@@ -453,15 +453,14 @@ def _duration(seconds: float) -> str:
 class Progress:
     """Prints a line for each step that a trainer logs."""
 
-    def __init__(self, components: Sequence[str], out: TextIO | None = None) -> None:
+    def __init__(self, components: Sequence[str]) -> None:
         self.components = list(components)
-        self._out = out or sys.stdout
         self._last = (0, time.perf_counter())
 
     def log(self, logs: Mapping[str, Any], step: int, steps: int) -> None:
         """Print the line of a step or an evaluation; other logs have no reward."""
         if "eval_reward" in logs:
-            print(line_of(logs, self.components, step, steps), file=self._out, flush=True)
+            print(line_of(logs, self.components, step, steps), flush=True)
             self._last = (step, time.perf_counter())
         if "reward" not in logs:
             return
@@ -469,7 +468,7 @@ class Progress:
         before, then = self._last
         seconds = (now - then) / max(step - before, 1)
         self._last = (step, now)
-        print(line_of(logs, self.components, step, steps, seconds), file=self._out, flush=True)
+        print(line_of(logs, self.components, step, steps, seconds), flush=True)
 
     def start(self, step: int) -> None:
         """Count the time from here on."""
