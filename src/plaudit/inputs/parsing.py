@@ -32,15 +32,7 @@ class JsonLimitError(JsonError):
 
 
 def read_json(text: str) -> Any:
-    """Return the value of a text that is JSON and nothing else but white space.
-
-    >>> read_json(' {"a": [1, 2.5, null]} ')
-    {'a': [1, 2.5, None]}
-    >>> read_json('{"a": NaN}')
-    Traceback (most recent call last):
-    ...
-    plaudit.inputs.parsing.JsonError: NaN is not JSON
-    """
+    """Return the value of a text that is JSON and nothing else but white space."""
     start = len(text) - len(text.lstrip(" \t\r\n"))
     value, end = read_json_at(text, start)
     rest = text[end:].strip(" \t\r\n")
@@ -117,11 +109,7 @@ os.register_at_fork(after_in_child=_unlock_in_child)
 
 
 def syntax_tree(text: str, mode: str = "exec") -> Any:
-    """Return what `ast.parse` returns, in any thread; raise ValueError if it is no Python.
-
-    >>> len(syntax_tree("a = 1; b = 2").body)
-    2
-    """
+    """Return what `ast.parse` returns, in any thread; raise ValueError if it is no Python."""
     fault = ""
     for _ in range(_TRIES):
         try:
@@ -135,11 +123,7 @@ def syntax_tree(text: str, mode: str = "exec") -> Any:
 
 
 def parse_expression(text: str) -> ast.expr:
-    r"""Return the syntax tree of an expression; raise ValueError if it is none.
-
-    >>> ast.unparse(parse_expression(r"f(a='\d')"))
-    "f(a='\\\\d')"
-    """
+    r"""Return the syntax tree of an expression; raise ValueError if it is none."""
     if "\\" in text:
         text = _UNKNOWN_ESCAPE.sub(lambda m: m[0] if m[1] == "\\" else f"\\\\{m[1]}", text)
     body: ast.expr = syntax_tree(text, "eval").body
@@ -147,11 +131,7 @@ def parse_expression(text: str) -> ast.expr:
 
 
 def read_literal(text: str) -> Any:
-    """Return the value of a literal; raise ValueError if it is none.
-
-    >>> read_literal("{'answer': (1, None)}")
-    {'answer': (1, None)}
-    """
+    """Return the value of a literal; raise ValueError if it is none."""
     return literal_value(parse_expression(text))
 
 
