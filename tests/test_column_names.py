@@ -5,7 +5,7 @@ import json
 import pyarrow as pa
 import pytest
 
-from plaudit.inputs.column_names import (
+from plaudit.inputs.columns import (
     CHOICES,
     COMPLETION,
     GOLD,
@@ -18,15 +18,15 @@ from plaudit.inputs.column_names import (
     first_of,
 )
 from plaudit.recipes import load
-from plaudit.recipes.scored_columns import parquet_of, scored_columns
+from plaudit.recipes.row_score import parquet_of, scored_columns
 from plaudit.reports._scored_run import open_folder
 from plaudit.reports.audit._attack import QUESTIONS
 from plaudit.reports.audit._paid_formats import sample_of
 from plaudit.reports.check._plan import CheckOptions, make_plan
-from plaudit.runs._recorded_batch import RecordedBatch, arrow_batch, steps_of
-from plaudit.tables import Head, table_of
-from plaudit.tables._plan import plan_of
-from plaudit.train._run import _checked
+from plaudit.runs._recorder import RecordedBatch, arrow_batch, steps_of
+from plaudit.tables.memory import table_of
+from plaudit.tables.plan import Head, plan_of
+from plaudit.train._training import _checked
 from plaudit.trainers._rows import gold_in
 
 RECIPE = load("math")

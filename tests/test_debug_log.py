@@ -5,8 +5,8 @@ import threading
 import pytest
 
 from plaudit.scores import Score
-from plaudit.scores import debug_log as _debug_log
-from plaudit.scores.debug_log import log_attempts
+from plaudit.scores import score as score_module
+from plaudit.scores.score import log_attempts
 
 RIGHT = Score(1.0, "Equal.")
 
@@ -16,7 +16,7 @@ def debugging(monkeypatch, tmp_path):
     monkeypatch.setenv("DEBUG_MODE", "true")
     monkeypatch.delenv("LOG_PATH", raising=False)
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_debug_log, "_warned", set())
+    monkeypatch.setattr(score_module, "_warned_of", set())
     return tmp_path
 
 

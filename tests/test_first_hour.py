@@ -287,7 +287,7 @@ def test_a_reward_beside_the_recipe_is_found(tmp_path, monkeypatch, capsys):
     )
     write(tmp_path, "r.toml", '[[rewards]]\nreward = "near_rewards:near"\n')
     assert main(["try", "--recipe", str(tmp_path / "r.toml"), "--completion", "4"]) == 0
-    assert "total   1.0" in capsys.readouterr().out
+    assert "total       1.0" in capsys.readouterr().out
     monkeypatch.chdir(tmp_path)
     assert main(["try", "near_rewards:near", "--completion", "4"]) == 0
 

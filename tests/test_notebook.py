@@ -6,7 +6,7 @@ from plaudit import explain
 from plaudit.recipes import load
 from plaudit.reports.diff import Difference
 from plaudit.rewards.trl import accuracy_reward
-from plaudit.scores.notebook import LONGEST, html_table
+from plaudit.scores.score import LONGEST_CELL, html_table
 from plaudit.tables import ScoreSummary
 
 
@@ -43,7 +43,7 @@ def test_what_a_model_wrote_is_text_and_never_html():
     shown = cells(html_table("a <b>", ["<i>"], [[long], [None], [0.123456789]]))
     assert shown[0] == "<i>"
     assert shown[1].startswith("<script>alert(1)</script>xx")
-    assert len(shown[1]) == LONGEST
+    assert len(shown[1]) == LONGEST_CELL
     assert shown[2:] == ["", "0.123457"]
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import plaudit
 from plaudit.cli import main
-from plaudit.inputs.column_names import GOLD, first_of
+from plaudit.inputs.columns import GOLD, first_of
 from plaudit.recipes import load
-from plaudit.recipes.scored_columns import free_names, read_names
+from plaudit.recipes.row_score import free_names, read_names
 from plaudit.reports import write_report
 from plaudit.runs import open_recorded
 from plaudit.tables import open_scored, score_table

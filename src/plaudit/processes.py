@@ -51,6 +51,29 @@ def start_python(module: str, *arguments: float | str, **options: Any) -> "subpr
     )
 
 
+class _NoPandas:
+    """A finder of modules that finds no pandas, whether it is installed or not."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
+
+
+def leave_pandas_alone() -> None:
+    """Keep pyarrow from importing pandas, which takes a second, to see whether a list is a Series.
+
+    Only for processes of plaudit's own. pyarrow asks once; `to_pandas` still imports pandas later.
+    """
+    import pyarrow as pa
+
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        pa.array([0])
+    finally:
+        sys.meta_path.remove(finder)
+
+
 def keep_freed_memory() -> None:
     """Have this process keep some megabytes that it frees, for what it allocates next.
 

@@ -11,7 +11,7 @@ import pytest
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.reports.diff import compare, compare_recipes
-from plaudit.tables._output import AT_ONCE
+from plaudit.tables.output import AT_ONCE
 
 EXPLANATION = pa.list_(
     pa.struct(

@@ -14,7 +14,7 @@ from latex2sympy2_extended import NormalizationConfig
 from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy, convert_to_pct
 from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, parser
 
-from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece
+from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber
 from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.workers import _grader, _symbolic
 
@@ -41,7 +41,7 @@ def matches(text, rule):
         for match in found:
             candidate = _candidate(match.groupdict())
             yield candidate
-            if rule is Rule.LATEX or isinstance(candidate, Number):
+            if rule is Rule.LATEX or isinstance(candidate, WrittenNumber):
                 return
 
 
@@ -65,7 +65,7 @@ def _candidate(groups):
     if not integer and not decimals:
         return Arithmetic(groups["expr"])
     integer = integer.replace(",", "").replace(" ", "").lstrip("0") or "0"
-    return Number(integer + decimals.replace(",", "."), bool(groups["percent"]))
+    return WrittenNumber(integer + decimals.replace(",", "."), bool(groups["percent"]))
 
 
 def _piece(groups, prefix):

@@ -15,8 +15,8 @@ from plaudit.judge._candidates import (
     Announcements,
     Arithmetic,
     Latex,
-    Number,
     Piece,
+    WrittenNumber,
     candidates,
 )
 from plaudit.judge._reading import best_candidate
@@ -144,10 +144,10 @@ def test_a_latex_answer_is_boxed_or_announced(text, best):
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("I think $3$, no, 4.", [Number("4", percent=False)]),
-        ("It costs €1,234.50, that is 12 percent", [Number("12", percent=True)]),
-        ("so 3/4 of it", [Arithmetic("3/4"), Number("3", percent=False)]),
-        ("answer = 2 + 3 = 5.0", [Number("5.0", percent=False)]),
+        ("I think $3$, no, 4.", [WrittenNumber("4", percent=False)]),
+        ("It costs €1,234.50, that is 12 percent", [WrittenNumber("12", percent=True)]),
+        ("so 3/4 of it", [Arithmetic("3/4"), WrittenNumber("3", percent=False)]),
+        ("answer = 2 + 3 = 5.0", [WrittenNumber("5.0", percent=False)]),
         ("Nothing here: XDY2K", []),
     ],
 )

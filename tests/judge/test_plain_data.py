@@ -8,13 +8,15 @@ from hypothesis import strategies as st
 
 from examples import examples
 from plaudit.judge import Rule
-from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece
+from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber
 from plaudit.judge._reading import Normalised, from_plain_data, to_plain_data
 
 text = st.text(st.characters(codec=None), max_size=30)
 pieces = st.builds(Piece, text, st.booleans(), st.booleans())
 several = st.lists(pieces, min_size=2, max_size=6).map(tuple).map(Latex)
-candidates = st.one_of(several, st.builds(Number, text, st.booleans()), st.builds(Arithmetic, text))
+candidates = st.one_of(
+    several, st.builds(WrittenNumber, text, st.booleans()), st.builds(Arithmetic, text)
+)
 
 
 @settings(deadline=None, max_examples=examples(150), derandomize=True, database=None)

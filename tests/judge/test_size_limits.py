@@ -3,7 +3,7 @@
 import pytest
 
 from growth import exponent
-from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece
+from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber
 from plaudit.judge._reading import read, too_large
 from plaudit.judge._verdict import Rule
 
@@ -42,7 +42,9 @@ def test_bombs_are_held_back(content, why):
 
 def test_bombs_in_plain_text_are_held_back():
     assert too_large(Arithmetic("9^9^9")) == "a power of more than a million digits"
-    assert too_large(Number("7" * 5_000, percent=False)) == "a number of more than 4,300 digits"
+    assert (
+        too_large(WrittenNumber("7" * 5_000, percent=False)) == "a number of more than 4,300 digits"
+    )
     assert read("The answer is 9^9^9.", Rule.ANYWHERE).limit is not None
 
 

@@ -7,7 +7,8 @@ import pytest
 from plaudit.inputs.extract import first_tag
 from plaudit.recipes import load
 from plaudit.rewards.canoe import second_prompt
-from plaudit.tables import InputError, read_rows
+from plaudit.tables import InputError
+from plaudit.tables.readers import read_rows
 from plaudit.train.prompts import (
     CANOE_SYSTEM,
     VLM_R1_TEMPLATES,

@@ -17,7 +17,7 @@ from ray.cluster_utils import Cluster
 import plaudit
 from plaudit.cli import main
 from plaudit.recipes import Component, Recipe
-from plaudit.tables import InputError, StoppedError, _engines, _readers, score_table
+from plaudit.tables import InputError, StoppedError, engines, readers, score_table
 
 REWARDS = """
 import time
@@ -58,7 +58,7 @@ def rewards(tmp_path, monkeypatch):
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     """Some thousand rows in many parts, one of which is broken."""
-    monkeypatch.setattr(_readers, "SMALLEST", 1 << 14)
+    monkeypatch.setattr(readers, "SMALLEST", 1 << 14)
     lines = [
         json.dumps(
             {
@@ -159,7 +159,7 @@ def test_a_run_that_began_on_one_machine_goes_on_on_ray(tmp_path, cluster, table
 
 
 def test_what_cannot_be_scored_is_said(tmp_path, rewards, cluster, table, monkeypatch):
-    monkeypatch.setattr(_engines, "RETRIES", 1)
+    monkeypatch.setattr(engines, "RETRIES", 1)
     ray.init(address=cluster.address, log_to_driver=False)
     breaks = Recipe("b", (Component("b", "odd_rewards:breaks"),))
     with pytest.raises(StoppedError, match="cannot be scored: RuntimeError: no such model"):

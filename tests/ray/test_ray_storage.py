@@ -12,7 +12,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 from plaudit.recipes import Component, Recipe
-from plaudit.tables import _engines, _readers, score_table
+from plaudit.tables import engines, readers, score_table
 from s3 import BUCKET, s3_server
 
 REWARD = """
@@ -65,7 +65,7 @@ def without_names(folder: dict[str, bytes]) -> dict[str, object]:
 
 
 def test_a_node_dies_and_nothing_but_counts_comes_here(tmp_path, store, cluster, monkeypatch):
-    monkeypatch.setattr(_readers, "SMALLEST", 20_000)
+    monkeypatch.setattr(readers, "SMALLEST", 20_000)
     lines = rows(6000)
     lines[4321] = "{"
     tables = {
@@ -83,7 +83,7 @@ def test_a_node_dies_and_nothing_but_counts_comes_here(tmp_path, store, cluster,
     ray.init(address=cluster.address, log_to_driver=False)
     assert ray.cluster_resources()["CPU"] == 2
     killed, sizes = [], []
-    result = _engines._result
+    result = engines._result
 
     def weighed(*given):
         came = result(*given)
@@ -93,7 +93,7 @@ def test_a_node_dies_and_nothing_but_counts_comes_here(tmp_path, store, cluster,
             cluster.remove_node(node, allow_graceful=False)
         return came
 
-    monkeypatch.setattr(_engines, "_result", weighed)
+    monkeypatch.setattr(engines, "_result", weighed)
     out = f"s3://{BUCKET}/scored"
     on_ray = score_table(f"s3://{BUCKET}/tables", recipe, out, engine="ray")
     assert killed

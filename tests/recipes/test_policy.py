@@ -8,7 +8,7 @@ import pytest
 from recipe_samples import RIGHT, WRONG
 
 from plaudit.recipes import Component, Recipe, TooManyFailuresError, load
-from plaudit.recipes.policy import DEFAULTS
+from plaudit.recipes.row_score import DEFAULTS
 from plaudit.scores import Score, reward
 
 pytestmark = pytest.mark.filterwarnings("ignore:plaudit. .* skips rows")

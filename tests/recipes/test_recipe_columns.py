@@ -7,7 +7,7 @@ from recipe_samples import RIGHT, only, recipe, totals
 
 from plaudit.recipes import Component, load
 from plaudit.recipes.bound_reward import bind_reward
-from plaudit.recipes.columns import guess
+from plaudit.recipes.component import guess
 from plaudit.rewards import all_rewards
 
 # --- columns --------------------------------------------------------------------------------------

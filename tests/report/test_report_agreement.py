@@ -8,8 +8,8 @@ from scored_sample import MATH, hostile_row, reason, run_rows, write_folder
 
 from plaudit.reports._scored_run import ReportOptions, read_labels
 from plaudit.reports._summary import run_of
-from plaudit.reports.progress import ProgressLine
 from plaudit.tables import InputError
+from plaudit.tables.summary import ProgressLine
 
 
 def read(values):

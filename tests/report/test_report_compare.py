@@ -20,7 +20,7 @@ from plaudit.reports import ReportError, _charts, write_report
 from plaudit.reports._report import content_of_two, measures_of, paired_rows, prompts_of
 from plaudit.reports._scored_run import ReportOptions
 from plaudit.reports._summary import run_of
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from plaudit.reports import write_report
 from plaudit.reports._scored_run import numbers_of, open_folder, right_component
 from plaudit.reports._summary import summary_of
 from plaudit.tables import score_table
-from plaudit.tables._score_chunk import score_chunk
+from plaudit.tables.score_chunk import score_chunk
 
 
 @pytest.fixture(autouse=True)

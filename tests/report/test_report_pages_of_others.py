@@ -8,7 +8,7 @@ import pytest
 
 from plaudit.reports import Chart, Line, html_page, line_chart, render_html
 from plaudit.reports.page import packed
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 HOSTILE = "</script><script>window.broken = 1</script>"
 

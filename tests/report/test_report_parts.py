@@ -10,7 +10,7 @@ from scored_sample import MATH, hostile_row, run_rows, write_folder
 from plaudit.reports._charts import step_charts
 from plaudit.reports._scored_run import ReportOptions, numbers_of, open_folder
 from plaudit.reports._summary import POINTS, breakdown_of, curves_of, run_of
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from plaudit.recipes import Component, Recipe
-from plaudit.tables._score_chunk import score_chunk
+from plaudit.tables.score_chunk import score_chunk
 
 ROWS = [
     {
@@ -32,7 +32,7 @@ def in_process(monkeypatch):
 @pytest.fixture
 def many_parts(monkeypatch):
     """Cut even a small table into many parts."""
-    monkeypatch.setattr("plaudit.tables._readers.SMALLEST", 1 << 13)
+    monkeypatch.setattr("plaudit.tables.readers.SMALLEST", 1 << 13)
 
 
 @pytest.fixture

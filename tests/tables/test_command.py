@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from plaudit.cli import main
-from plaudit.tables import ScoreProgress
-from plaudit.tables import _summary as progress_module
+from plaudit.tables import summary as progress_module
+from plaudit.tables.summary import ScoreProgress
 from tables import jsonl, scored
 
 

@@ -18,7 +18,7 @@ import pytest
 from plaudit import processes
 from plaudit.recipes import Component, Recipe
 from plaudit.tables import InputError, StoppedError, score_table
-from plaudit.tables import _engines as local
+from plaudit.tables import engines as local
 from tables import content, jsonl
 
 FORM = Recipe("form", (Component("form", "trl.think_format_reward"),))

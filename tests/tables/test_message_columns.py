@@ -8,7 +8,8 @@ import plaudit
 from plaudit.cli import main
 from plaudit.recipes import Recipe, load
 from plaudit.rewards.trl import get_repetition_penalty_reward, get_soft_overlong_punishment
-from plaudit.tables import InputError, find_inputs, score_table
+from plaudit.tables import InputError, score_table
+from plaudit.tables.inputs import find_inputs
 
 ROW = {"completion": r"\boxed{4}", "solution": "4"}
 

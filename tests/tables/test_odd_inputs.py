@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from plaudit.cli import main
-from plaudit.tables import InputError, read_rows, score_table
-from plaudit.tables._readers import python_rows
+from plaudit.tables import InputError, score_table
+from plaudit.tables.readers import python_rows, read_rows
 from tables import content, jsonl, rejected, scored
 
 GOOD = {"prompt": "2 + 2?", "completion": r"<think>…</think> \boxed{4}", "solution": "4"}

@@ -12,8 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit.tables import StoppedError, _readers, find_inputs
-from plaudit.tables._readers import (
+from plaudit.tables import StoppedError, readers
+from plaudit.tables.inputs import find_inputs
+from plaudit.tables.readers import (
     _parsed_by_python,
     blocks_of,
     chunks_of,
@@ -58,7 +59,7 @@ def test_lines_are_the_same_in_ranges_of_any_size(some, size, ends, marked):
         for number, record in zip(block.numbers, block.records, strict=True)
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_readers, "SMALLEST", size)
+        patch.setattr(readers, "SMALLEST", size)
         assert read_in_ranges(files) == whole
         read_bytes = sum(chunk.read for chunk in chunks_to_score(files, None))
         assert read_bytes == sum(file.size for file in files)
@@ -92,7 +93,7 @@ def test_row_groups_are_kept_together_unless_they_are_large(tmp_path, monkeypatc
         (6, 8),
         (8, 10),
     ]
-    monkeypatch.setattr(_readers, "SMALLEST", 3000)
+    monkeypatch.setattr(readers, "SMALLEST", 3000)
     ranges = ranges_of(file, 0)
     assert len(ranges) > 3
     assert [one.start for one in ranges] == [0, *(one.end for one in ranges[:-1])]
@@ -101,7 +102,7 @@ def test_row_groups_are_kept_together_unless_they_are_large(tmp_path, monkeypatc
     values = [record["a"] for block in blocks for record in records_in(block)]
     assert list(zip(numbers, values, strict=True)) == [(n + 1, n) for n in range(1000)]
     assert 0.9 < sum(one.size for one in ranges) / file.size <= 1
-    monkeypatch.setattr(_readers, "LARGEST", 500)
+    monkeypatch.setattr(readers, "LARGEST", 500)
     assert ranges_of(file, 0) is None
     assert sum(len(chunk.block) for chunk in chunks_to_score([file], None)) == 1000
 
@@ -131,12 +132,10 @@ def test_a_line_longer_than_its_range_is_read_once_more_and_no_oftener(tmp_path,
             read.append(super().readinto(buffer))
             return read[-1]
 
-    monkeypatch.setattr(_readers, "SMALLEST", 50_000)
-    monkeypatch.setattr(_readers, "PIECE", 1000)
+    monkeypatch.setattr(readers, "SMALLEST", 50_000)
+    monkeypatch.setattr(readers, "PIECE", 1000)
     files = find_inputs(path)
-    monkeypatch.setattr(
-        _readers, "open_input", lambda path: io.BufferedReader(Counting(path), 1000)
-    )
+    monkeypatch.setattr(readers, "open_input", lambda path: io.BufferedReader(Counting(path), 1000))
     assert len(read_in_ranges(files)) == 2
     assert sum(read) < 2.2 * path.stat().st_size
 

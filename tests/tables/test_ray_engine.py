@@ -92,7 +92,7 @@ def test_what_goes_wrong_is_said(tmp_path, rows, recipe, ray, monkeypatch):
         scored()
     ray.failing = None
     other = "the node has plaudit 8, this machine has 9"
-    monkeypatch.setattr("plaudit.tables._engines.score_in_task", lambda *_: other)
+    monkeypatch.setattr("plaudit.tables.engines.score_in_task", lambda *_: other)
     with pytest.raises(StoppedError, match=f"a chunk cannot be scored: {other}"):
         scored()
 
@@ -106,7 +106,7 @@ def test_tasks_of_a_run_that_was_stopped_are_ended(tmp_path, rows, recipe, ray):
 
 
 def test_a_node_with_another_version_refuses():
-    from plaudit.tables._engines import score_in_task
+    from plaudit.tables.engines import score_in_task
 
     said = score_in_task(None, None, "0.0.1", sys.path)
     assert said == f"the node has plaudit {plaudit.__version__}, this machine has 0.0.1"

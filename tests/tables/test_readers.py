@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from plaudit.tables._readers import UnreadableError, elements
+from plaudit.tables.readers import UnreadableError, elements
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text('"\\[]{},\n é'),

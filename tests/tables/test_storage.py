@@ -15,11 +15,11 @@ from plaudit.cli import main
 from plaudit.tables import (
     InputError,
     StoppedError,
-    _output,
-    _readers,
-    _storage,
     open_scored,
+    output,
+    readers,
     score_table,
+    storage,
 )
 from s3 import BUCKET, s3_server
 from tables import content
@@ -74,7 +74,7 @@ def assert_same(here: dict[str, bytes], there: dict[str, bytes]) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("engine", ["local", "ray"])
 def test_the_same_bytes_as_on_this_machine(tmp_path, recipe, store, tables, engine, monkeypatch):
-    monkeypatch.setattr(_readers, "SMALLEST", 20_000)  # many ranges
+    monkeypatch.setattr(readers, "SMALLEST", 20_000)  # many ranges
     local = score_table(tmp_path / "tables", recipe, tmp_path / "out")
     if engine == "ray":
         monkeypatch.setitem(sys.modules, "ray", FakeRay())
@@ -118,7 +118,7 @@ def test_a_run_that_was_stopped_is_resumed(
     score_table(f"{tables}/tables", recipe, whole)
     if engine == "ray":
         monkeypatch.setitem(sys.modules, "ray", FakeRay())
-    write = _output.write_part
+    write = output.write_part
     seen = []
 
     def stopping(folder, scored, path):
@@ -128,7 +128,7 @@ def test_a_run_that_was_stopped_is_resumed(
         write(folder, scored, path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(_output, "write_part", stopping)
+        patch.setattr(output, "write_part", stopping)
         with pytest.raises(StoppedError, match="the power is gone"):
             score_table(f"{tables}/tables", recipe, out, engine=engine)
     left = store.content(f"{tmp_path.name}/out")
@@ -196,7 +196,7 @@ def test_what_is_wrong_is_said(tmp_path, recipe, rows, store, monkeypatch, capsy
     assert "aws s3 sync s3://b/scored" in capsys.readouterr().err
     with pytest.raises(InputError, match=r"\?user= is not known: .* endpoint_override and region"):
         score_table(f"{url}?user=me", recipe, out)
-    monkeypatch.setattr(_storage, "ATTEMPTS", 1)
+    monkeypatch.setattr(storage, "ATTEMPTS", 1)
     with pytest.raises(InputError, match=r"cannot open .*AWS_ENDPOINT_URL"):
         score_table(f"{url}?endpoint_override=http://127.0.0.1:1", recipe, out)
 

@@ -11,9 +11,10 @@ import pytest
 from test_ray_engine import FakeRay
 
 import plaudit
-from plaudit.tables import InputError, StoppedError, _readers, _storage, find_inputs, score_table
-from plaudit.tables._readers import blocks_of, ranges_of, read_range
-from plaudit.tables._storage import RemoteFolder
+from plaudit.tables import InputError, StoppedError, readers, score_table, storage
+from plaudit.tables.inputs import find_inputs
+from plaudit.tables.readers import blocks_of, ranges_of, read_range
+from plaudit.tables.storage import RemoteFolder
 from s3 import BUCKET, s3_server
 
 pytest.importorskip("moto")
@@ -28,12 +29,12 @@ def server():
 @pytest.fixture
 def store(server, monkeypatch):
     """The server, of which each request is tried once."""
-    monkeypatch.setattr(_storage, "ATTEMPTS", 1)
-    _storage._s3.cache_clear()
+    monkeypatch.setattr(storage, "ATTEMPTS", 1)
+    storage._s3.cache_clear()
     server.requests.clear()
     yield server
     server.refuses = lambda request: False
-    _storage._s3.cache_clear()
+    storage._s3.cache_clear()
 
 
 def lines(rows) -> bytes:
@@ -154,7 +155,7 @@ def test_no_more_is_read_than_is_wanted(tmp_path, store, monkeypatch):
     (file,) = find_inputs(url)
     samples = [one for one in store.requests if one.method == "GET" and one.path.endswith("jsonl")]
     assert sum(one.end - one.start for one in samples) == 2 << 16
-    monkeypatch.setattr(_readers, "SMALLEST", 3 << 20)
+    monkeypatch.setattr(readers, "SMALLEST", 3 << 20)
     for one in ranges_of(file, 0):
         store.requests.clear()
         read_range(file, one)

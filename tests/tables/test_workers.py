@@ -12,8 +12,9 @@ import pytest
 import plaudit
 from installed import pretend_installed
 from plaudit.recipes import Component, Recipe
-from plaudit.tables import Block, Chunk, InputError, StoppedError, score_table
-from plaudit.tables import _engines as worker
+from plaudit.tables import InputError, StoppedError, score_table
+from plaudit.tables import engines as worker
+from plaudit.tables.readers import Block, Chunk
 from tables import content, jsonl, rejected
 
 REWARDS = """

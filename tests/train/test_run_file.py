@@ -13,18 +13,20 @@ import pytest
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.train import read_run
-from plaudit.train._run import (
+from plaudit.train._training import (
+    Progress,
     Run,
     _checked,
+    _for_columns,
     _is_table,
     _made,
     dataset_of,
     last_checkpoint,
+    line_of,
     lora_arguments,
     prepare,
     steps_if_trained,
 )
-from plaudit.train._training import Progress, _for_columns, line_of
 
 GOOD = {"model": "org/model", "data": "rows.jsonl", "recipe": "trl-math", "output": "runs/1"}
 

@@ -70,7 +70,7 @@ def raised(request, tmp_path_factory):
 
 
 def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
-    from plaudit.reports.watch._runs import WatchedRun
+    from plaudit.reports.watch._page import WatchedRun
 
     kind, prompts, alarms, folder = raised
     [alarm] = [one for one in alarms if one.kind == kind]

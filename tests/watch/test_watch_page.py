@@ -20,9 +20,9 @@ from made_runs import ROWS, healthy, make
 import plaudit
 from plaudit import cli
 from plaudit.recipes import Component, Recipe, load
-from plaudit.recipes.scored_columns import parquet_of
+from plaudit.recipes.row_score import parquet_of
 from plaudit.reports.watch import watching
-from plaudit.reports.watch._runs import WatchedRun
+from plaudit.reports.watch._page import WatchedRun
 from plaudit.runs import finish, open_recorded
 from plaudit.runs._reading import statistics_of
 from plaudit.scores import Score

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from plaudit.answers._languages import number_words, pattern, phrases
 from plaudit.inputs.extract import after_thinking
-from plaudit.inputs.python_text import read_literal
+from plaudit.inputs.parsing import read_literal
 
 LONGEST_ANSWER = 2000
 MOST_BOXES = 100

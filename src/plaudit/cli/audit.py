@@ -9,7 +9,7 @@ from typing import Annotated
 from plaudit.cli.arguments import Columns, Completions, Option, UsageError, comma_separated, fail
 from plaudit.reports import ReportError
 from plaudit.reports.audit import ROWS, audit, recipe_of, write_page
-from plaudit.tables import with_columns
+from plaudit.tables.plan import with_columns
 
 ABOVE, WRONG = 1, 2
 

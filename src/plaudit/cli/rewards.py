@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from plaudit.cli.arguments import Option, UsageError
+from plaudit.inputs.errors import one_line
 from plaudit.recipes import Component, Recipe, explain, load, presets
 from plaudit.rewards import all_rewards, broken_namespaces, reward_named
 from plaudit.scores import Score
@@ -256,10 +257,4 @@ def _facts(score: Score) -> dict[str, str | None]:
 
 
 def _as_text(facts: dict[str, str | None], indent: str = "") -> str:
-    return "\n".join(f"{indent}{fact:<12}{_one_line(text)}" for fact, text in facts.items() if text)
-
-
-def _one_line(text: str, width: int = 200) -> str:
-    """Return text that neither moves the cursor nor fills the screen: escaped, and cut."""
-    shown = text if len(text) <= width else text[: width - 1] + "…"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
+    return "\n".join(f"{indent}{fact:<12}{one_line(text)}" for fact, text in facts.items() if text)

@@ -5,15 +5,10 @@ from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from plaudit.cli.arguments import Columns, Completions, fail
+from plaudit.processes import leave_pandas_alone
 from plaudit.recipes import Recipe, load
-from plaudit.tables import (
-    RESUME_HINT,
-    InputError,
-    RejectedRowError,
-    StoppedError,
-    leave_pandas_alone,
-    score_table,
-)
+from plaudit.tables import InputError, RejectedRowError, StoppedError, score_table
+from plaudit.tables.errors import RESUME_HINT
 
 STOPPED, WRONG, REJECTED, INTERRUPTED = 1, 2, 3, 130
 

@@ -1,19 +1,87 @@
-"""A column, as a trainer or a table holds it -> a sequence with one entry per row.
+"""Columns, as trainers and tables name and hold them -> a sequence with one entry per row.
+
+What datasets and trainers call their columns is one table of synonyms, for every command. A column
+that has the very name that a reward asks for, such as `solution`, is always the one that is read.
+If there is none, the first synonym that the table has is, in the order below.
 
 Columns may be lists, arrays, tensors or Series. What is of another shape is a TypeError that names
 the row and shows what came.
 """
 
 from array import array
-from collections.abc import Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager, suppress
 from math import isnan
 from numbers import Real
 from operator import index
 from typing import Any
 
-from plaudit.inputs.golds import is_missing, python_values
+COMPLETION = (
+    *("completion", "completions", "response", "generation", "output", "prediction", "text"),
+    *("responses", "generations", "outputs", "predictions", "generated_text", "model_output"),
+    *("model_response", "messages"),
+)
+PROMPT = (
+    *("prompt", "prompts", "problem", "question", "query", "instruction", "input"),
+    *("problems", "questions"),
+)
+# Names that say what they hold come before `answer`, which may be what a model answered.
+GOLD_KEYS = (
+    *("ground_truth", "solution", "gold", "expected_answer", "gold_answer", "correct_answer"),
+    *("target_answer", "reference_answer", "final_answer", "answer", "target"),
+)
+# Keys of a dict that holds a gold are GOLD_KEYS alone: the label of a box is no gold.
+GOLD = (
+    *GOLD_KEYS,
+    *("reference", "ref", "golden_answer", "expected", "expected_output"),
+    *("answer_key", "reward_model", "reward_spec", "label"),
+    *("golds", "answers", "targets", "references", "solutions", "labels"),
+)
+CHOICES = ("choices", "options")
+TESTS = (
+    *("tests", "test_cases", "input_output", "verification_info", "unittest", "test_list", "test"),
+    *("test_code", "public_test_cases", "reward_model", "ground_truth"),
+)
+# A program that passes the tests of its row.
+PROGRAM = ("reference_solution", "canonical_solution", "reference_program", "solution", "code")
+IMAGE = ("image_path", "image", "images", "image_paths", "image_file")
+GROUP = ("uid", "prompt_id", "group_index")  # of verl, ms-swift and slime: what they drew together
+STEP = ("step", "global_step", "global_steps", "training_step", "rollout_id")
+TOKENS = (
+    *("completion_ids", "token_ids", "response_ids", "output_ids", "output_token_ids", "tokens"),
+)
 
+# The argument of a reward -> what tables call its column.
+SYNONYMS = {
+    "completions": COMPLETION,
+    "solution": GOLD,
+    "prompts": PROMPT,
+    "problem": PROMPT,
+    "choices": CHOICES,
+    "tests": TESTS,
+    "completion_ids": TOKENS,
+    "image_path": (*IMAGE, "file_name"),
+    "image_grid_thw": ("grid_thw", "image_grid", "grid"),
+    "accu_reward_method": ("reward_method", "method"),
+}
+
+
+def first_of(names: Iterable[str], available: Collection[str]) -> str | None:
+    """The first of these names that a table has, as the table spells it; None if it has none.
+
+    Case and what separates words do not matter: "Ground Truth" is ground_truth.
+    """
+    spelt = {_bare(name): name for name in reversed(list(available))} | {n: n for n in available}
+    return next((spelt[key] for name in names for key in (name, _bare(name)) if key in spelt), None)
+
+
+def _bare(name: str) -> str:
+    return "".join(character for character in name.lower() if character.isalnum())
+
+
+_MISSING = ("NAType", "NaTType")  # what pandas writes where there is nothing
+# What numpy, pandas, polars and torch, and Arrow, call short floats, and `struct`.
+_NARROW_FLOATS = {"float32": "f", "float": "f", "float16": "e", "halffloat": "e"}
 _PLAIN = frozenset((str, int, bool, list, tuple, dict, type(None)))
 
 
@@ -122,6 +190,41 @@ def plain(value: Any) -> Any:
     return None if is_missing(value) else value
 
 
+def is_missing(value: object) -> bool:
+    """Return whether a value is the NA or NaT of pandas, which stand for a missing value."""
+    return type(value).__name__ in _MISSING
+
+
+def python_values(value: Any, method: str = "tolist") -> Any:
+    """What an array, a tensor, a Series or a scalar of numpy holds, as Python's lists and numbers.
+
+    A float of 32 or 16 bits becomes the number that was meant when it was written, 0.1, and not
+    what its bits are worth as a float of 64 bits, 0.10000000149011612.
+
+    method: what gives the values: `tolist` for numpy, pandas and torch, `to_pylist` for Arrow
+    """
+    held = getattr(value, method)()
+    kind = getattr(value, "dtype" if hasattr(value, "dtype") else "type", "")  # `type` is Arrow's
+    code = _NARROW_FLOATS.get(str(kind).rpartition(".")[2].lower())
+    return held if code is None else _shortest(held, code)
+
+
+def _shortest(held: Any, code: str) -> Any:
+    """Each float as the shortest decimal that has the same bits in the format of this code."""
+    if isinstance(held, list):
+        return [_shortest(inner, code) for inner in held]
+    if not isinstance(held, float):
+        return held
+    from struct import pack  # few columns need it
+
+    for digits in range(1, 10):
+        short = float(f"{held:.{digits}g}")
+        with suppress(OverflowError):  # rounded up beyond the largest
+            if pack(code, short) == pack(code, held):
+                return short
+    return held
+
+
 def kind_of(value: object) -> str:
     """Return what an error says of a value: its type, and the value itself."""
     return f"{type(value).__name__}: {shortened(value)}"
@@ -131,3 +234,47 @@ def shortened(value: object) -> str:
     """Return a value as an error shows it."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+TRUNCATION = ("truncated", "is_truncated", "finish_reason", "stop_reason")
+CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length", "model_context_window")
+
+
+def truncated_rows(columns: Mapping[str, Any], count: int) -> list[int]:
+    """Return the indices of the completions that were cut off.
+
+    columns: those of a batch, and what a trainer passes besides
+    count: how many completions there are
+    """
+    for name in TRUNCATION:
+        rows = _listed_rows(columns.get(name), count)
+        if any(_is_said(entry) for entry in rows):
+            return [row for row, entry in enumerate(rows) if entry is True or entry in CUT_OFF]
+    trainer = getattr(columns.get("log_metric"), "__self__", None)
+    most = getattr(trainer, "max_completion_length", None)
+    ids = _listed_rows(columns.get("completion_ids"), count)
+    if not isinstance(most, int) or not ids:
+        return []
+    ends = _ends(trainer)
+    return [row for row, one in enumerate(ids) if len(one) >= most and int(one[-1]) not in ends]
+
+
+def _listed_rows(column: Any, count: int) -> Sequence[Any]:
+    try:
+        rows = rows_of(column, "a column")
+    except TypeError:
+        return ()
+    return rows if len(rows) == count else ()
+
+
+def _is_said(entry: object) -> bool:
+    """Return whether an entry says anything; a column may have a name of these by chance."""
+    return isinstance(entry, bool) or entry in (*CUT_OFF, "stop", "eos", "end_turn", "tool_calls")
+
+
+def _ends(trainer: Any) -> set[int]:
+    """Return the tokens that end a text: a completion of just the maximum may end with one."""
+    tokenizer = getattr(trainer, "_tokenizer", None) or getattr(trainer, "processing_class", None)
+    known = getattr(trainer, "eos_token_ids", None) or [getattr(tokenizer, "eos_token_id", None)]
+    ends = [*known, getattr(tokenizer, "pad_token_id", None)]
+    return {end for end in ends if isinstance(end, int)}

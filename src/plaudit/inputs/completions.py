@@ -77,12 +77,9 @@ def model_messages(completion: Any, row: int = 0) -> list[Message]:
     if isinstance(completion, str):
         return [{"role": "assistant", "content": completion}]
     messages = _messages(completion, f"completion {row}")
-    return [said for said in messages if _speaker(said) in _MODEL or _is_call(said)]
-
-
-def _is_call(message: Message) -> bool:
-    """Whether a message without a speaker is a call or text: an item of OpenAI's responses."""
-    return _speaker(message) in ("", "function_call", "tool_call")
+    # An item of OpenAI's responses that is a call or text has no speaker.
+    calls = ("", "function_call", "tool_call")
+    return [said for said in messages if _speaker(said) in (*_MODEL, *calls)]
 
 
 def prompt_text_of(prompt: Any, name: str, row: int = 0) -> str:

@@ -1,4 +1,4 @@
-"""Messages of errors: hints for unknown names, and the log of errors of plaudit's own code."""
+"""Messages for a person: hints for unknown names, and the log of errors of plaudit's own code."""
 
 import logging
 from collections.abc import Iterable
@@ -6,6 +6,7 @@ from difflib import get_close_matches
 from traceback import extract_tb
 
 _LOGGER = logging.getLogger("plaudit")
+_WIDTH = 200  # characters of a line
 _logged: set[tuple[str, str, int | None]] = set()
 
 
@@ -36,3 +37,9 @@ def did_you_mean(wanted: str, names: Iterable[str]) -> str:
 def quoted(name: str) -> str:
     """Return a name in quotes, as in a TOML file."""
     return f'"{name}"'
+
+
+def one_line(text: str) -> str:
+    """Return text that neither moves the cursor nor fills the screen: escaped, and cut."""
+    shown = text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)

@@ -13,21 +13,17 @@ in a warning and in each score.
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from decimal import Decimal
 from functools import lru_cache
 from math import isnan
 from numbers import Integral, Rational
 from typing import Any
 
-from plaudit.inputs.column_names import GOLD_KEYS
+from plaudit.inputs.columns import GOLD_KEYS, is_missing, python_values
 
 Gold = str | float | list[str] | None
 
 _DEEPEST = 8
-_MISSING = ("NAType", "NaTType")  # what pandas writes where there is nothing
-# What numpy, pandas, polars and torch, and Arrow, call short floats, and `struct`.
-_NARROW_FLOATS = {"float32": "f", "float": "f", "float16": "e", "halffloat": "e"}
 
 # What has more characters is not an expression but a worked solution.
 _LONGEST = 1000
@@ -107,41 +103,6 @@ def as_option(gold: Any, choices: Any) -> Any:
     if not is_index or isinstance(choices, str) or not hasattr(choices, "__len__"):
         return gold
     return chr(ord("A") + int(gold)) if 0 <= gold < min(len(choices), 26) else gold
-
-
-def is_missing(value: object) -> bool:
-    """Return whether a value is the NA or NaT of pandas, which stand for a missing value."""
-    return type(value).__name__ in _MISSING
-
-
-def python_values(value: Any, method: str = "tolist") -> Any:
-    """What an array, a tensor, a Series or a scalar of numpy holds, as Python's lists and numbers.
-
-    A float of 32 or 16 bits becomes the number that was meant when it was written, 0.1, and not
-    what its bits are worth as a float of 64 bits, 0.10000000149011612.
-
-    method: what gives the values: `tolist` for numpy, pandas and torch, `to_pylist` for Arrow
-    """
-    held = getattr(value, method)()
-    kind = getattr(value, "dtype" if hasattr(value, "dtype") else "type", "")  # `type` is Arrow's
-    code = _NARROW_FLOATS.get(str(kind).rpartition(".")[2].lower())
-    return held if code is None else _shortest(held, code)
-
-
-def _shortest(held: Any, code: str) -> Any:
-    """Each float as the shortest decimal that has the same bits in the format of this code."""
-    if isinstance(held, list):
-        return [_shortest(inner, code) for inner in held]
-    if not isinstance(held, float):
-        return held
-    from struct import pack  # few columns need it
-
-    for digits in range(1, 10):
-        short = float(f"{held:.{digits}g}")
-        with suppress(OverflowError):  # rounded up beyond the largest
-            if pack(code, short) == pack(code, held):
-                return short
-    return held
 
 
 def _unwrapped(value: Any) -> Any:

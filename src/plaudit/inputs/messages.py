@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from plaudit.inputs.columns import kind_of, plain, rows_of
-from plaudit.inputs.python_text import literal_value, parse_expression
+from plaudit.inputs.parsing import literal_value, parse_expression
 
 __all__ = ["ChatMessage", "ToolCall", "messages_of"]
 

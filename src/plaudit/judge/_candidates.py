@@ -410,7 +410,7 @@ ZEROS_FIRST = re.compile(r"-0+[1-9]\d*")
 EQUALS = re.compile(r"\s*+=")
 
 
-class Number(NamedTuple):
+class WrittenNumber(NamedTuple):
     """A number as math-verify writes it: of `1,234.5 %` the digits are "1234.5"."""
 
     digits: str
@@ -552,16 +552,16 @@ class PlainReader:
         return end if end >= 0 else min(at + most, len(self.text))
 
 
-def _number(match: re.Match[str]) -> Number:
+def _number(match: re.Match[str]) -> WrittenNumber:
     whole = match["grouped"] or match["whole"] or match["integer"] or ""
     decimals = match["grouped_decimals"] or match["decimals"] or match["point"] or ""
     integer = whole.translate({ord(","): None, ord(" "): None}).lstrip("0") or "0"
-    return Number(integer + decimals.replace(",", "."), match["percent"] is not None)
+    return WrittenNumber(integer + decimals.replace(",", "."), match["percent"] is not None)
 
 
 # -- All of them
 
-Candidate = Latex | Number | Arithmetic
+Candidate = Latex | WrittenNumber | Arithmetic
 
 
 def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
@@ -572,7 +572,7 @@ def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
     for matches in _groups(text):
         for match in sorted(matches, key=_rank):
             yield match.found
-            if isinstance(match.found, Number):
+            if isinstance(match.found, WrittenNumber):
                 return
 
 

@@ -58,16 +58,12 @@ SETS = {"{": "}", r"\{": r"\}"}
 
 
 class Script(NamedTuple):
-    """A subscript or superscript.
-
-    bare: the kind of its token; "" where it stands in braces
-    end: the index after it
-    """
+    """A subscript or superscript."""
 
     tree: Tree
     text: str
-    bare: str
-    end: int
+    bare: str  # the kind of its token; "" where it stands in braces
+    end: int  # the index after it
 
 
 class ExpressionParser:

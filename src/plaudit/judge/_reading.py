@@ -21,8 +21,8 @@ from plaudit.judge._candidates import (
     Arithmetic,
     Candidate,
     Latex,
-    Number,
     Piece,
+    WrittenNumber,
     best_latex,
     candidates,
 )
@@ -73,7 +73,7 @@ class ReadText:
         text, rule = self.source
         if not self.compared or self.number is not None or rule is not Rule.ANYWHERE:
             return bool(self.compared)
-        numbers = (found for found in candidates(text, rule) if isinstance(found, Number))
+        numbers = (found for found in candidates(text, rule) if isinstance(found, WrittenNumber))
         return all(number.readable for number in numbers)
 
     @cached_property
@@ -93,7 +93,7 @@ class ReadText:
     def plain_data(self) -> PlainData:
         """All its candidates, for a worker."""
         text, rule = self.source
-        if self.best is None or rule is not Rule.ANYWHERE or isinstance(self.best, Number):
+        if self.best is None or rule is not Rule.ANYWHERE or isinstance(self.best, WrittenNumber):
             return (to_plain_data(self.best, rule),) if self.best else ()
         return tuple(to_plain_data(candidate, rule) for candidate in candidates(text, rule))
 
@@ -110,7 +110,7 @@ def best_candidate(text: str, rule: Rule) -> Candidate | None:
     if rule is Rule.FORMULA:
         return Latex((Piece(text),)) if text.strip() else None
     if NUMBER_ALONE.fullmatch(text):  # as most golds are
-        return Number(text, percent=False)
+        return WrittenNumber(text, percent=False)
     return next(candidates(text, rule), None)
 
 
@@ -135,14 +135,14 @@ def read(text: str, rule: Rule) -> ReadText:
 def reading_of(best: Candidate | None, text: str, rule: Rule) -> ReadText:
     """The reading of a text whose best candidate is known."""
     limit = too_large(best) if best else None
-    if isinstance(best, Number) and not best.readable and not limit:
+    if isinstance(best, WrittenNumber) and not best.readable and not limit:
         best = None
     compared, number = _compared(best, rule) if best else ("", None)
     return ReadText(best, compared, number, limit, (text, rule))
 
 
 def _compared(candidate: Candidate, rule: Rule) -> tuple[str, ExactNumber | None]:
-    if isinstance(candidate, Number):
+    if isinstance(candidate, WrittenNumber):
         return candidate.digits, exact_number(candidate.digits, candidate.percent)
     if not isinstance(candidate, Latex):
         number = exact_number(candidate.text)
@@ -204,15 +204,14 @@ def opened(piece: Piece) -> str:
         content = text[at + 1 : end].strip()
         if piece.bare and stop < len(text) and not _joined(text[end + 1 : stop], content, contents):
             break
-        if not contents or contents[-1] != content or not _once():
+        if (
+            not contents
+            or contents[-1] != content
+            or not math_verify_installed().quirks.boxes_of_one_text_are_one
+        ):
             contents.append(content)
         stop = box.start()
     return ",".join(reversed(contents)) if contents else text
-
-
-def _once() -> bool:
-    """Whether boxes that hold the same count once."""
-    return math_verify_installed().quirks.boxes_of_one_text_are_one
 
 
 def _closing(text: str, opening: int, stop: int) -> int | None:
@@ -315,7 +314,7 @@ def _text(candidate: Candidate) -> str:
     match candidate:
         case Latex(pieces):
             return " ".join(opened(piece) for piece in pieces)
-        case Number(text, _) | Arithmetic(text):
+        case WrittenNumber(text, _) | Arithmetic(text):
             return text
     raise TypeError(candidate)
 
@@ -371,7 +370,7 @@ def to_plain_data(candidate: Candidate, rule: Rule) -> tuple[Any, ...]:
     LaTeX is normalised where that is quick: it is the same then whatever stood around it.
     """
     if not isinstance(candidate, Latex):
-        return type(candidate).__name__.lower(), *candidate
+        return "number" if isinstance(candidate, WrittenNumber) else "arithmetic", *candidate
     piece, *more = candidate.pieces
     if more or len(opened(piece)) > SHORT:
         return "latex", tuple(tuple(piece) for piece in candidate.pieces)
@@ -386,7 +385,7 @@ def from_plain_data(data: tuple[Any, ...]) -> Candidate | Normalised | Text:
         case "normalised", text, percent:
             return Normalised(text, percent)
         case "number", digits, percent:
-            return Number(digits, percent)
+            return WrittenNumber(digits, percent)
         case "arithmetic", text:
             return Arithmetic(text)
         case "text", text:

@@ -31,19 +31,10 @@ TESTED: dict[tuple[str | None, str | None], Quirks] = {
 
 
 class MathVerify(NamedTuple):
-    """The math-verify that is installed.
+    """The math-verify that is installed."""
 
-    version: its version; None if it is not installed
-    latex2sympy2: that of latex2sympy2_extended, which reads LaTeX for it
-
-    >>> MathVerify("0.9.0", "1.11.0").tested, MathVerify("0.9.0", "1.10.2").tested
-    (True, False)
-    >>> str(MathVerify("0.8.0", "1.10.2"))
-    'math-verify 0.8.0 with latex2sympy2_extended 1.10.2'
-    """
-
-    version: str | None
-    latex2sympy2: str | None
+    version: str | None  # its version; None if it is not installed
+    latex2sympy2: str | None  # that of latex2sympy2_extended, which reads LaTeX for it
 
     @property
     def tested(self) -> bool:
@@ -67,11 +58,7 @@ TESTED_VERSIONS = " and ".join(str(version) for version, _ in TESTED)
 
 
 def math_verify_installed() -> MathVerify:
-    """Which math-verify this environment has; it is not imported for that.
-
-    >>> math_verify_installed().tested
-    True
-    """
+    """Which math-verify this environment has; it is not imported for that."""
     if _found is None:
         return _look()
     return _found
@@ -100,10 +87,7 @@ def _version(distribution: str) -> str | None:
 
 @cache  # so that it is said once in a process
 def warn_of_untested_version() -> None:
-    """Say that the installed version is not one that plaudit was tested with, where that is so.
-
-    >>> warn_of_untested_version()  # nothing: it is one of those
-    """
+    """Say that the installed version is not one that plaudit was tested with, where that is so."""
     installed = math_verify_installed()
     if not installed.tested and installed.version:
         warnings.warn(

@@ -18,11 +18,10 @@
 A recipe gives each component's score, the total and the reasons.
 """
 
-from plaudit.recipes._explain import explain
 from plaudit.recipes.component import Component
-from plaudit.recipes.files import load, presets
-from plaudit.recipes.policy import TooManyFailuresError
+from plaudit.recipes.files import explain, load, presets
 from plaudit.recipes.recipe import Recipe
 from plaudit.recipes.row_score import RowScore as RowScore
+from plaudit.recipes.row_score import TooManyFailuresError
 
 __all__ = ["Component", "Recipe", "TooManyFailuresError", "explain", "load", "presets"]

@@ -1,32 +1,43 @@
-"""One reward in a recipe."""
+"""One reward in a recipe: its weight, the rows that it scores, and its columns in a table.
 
+when = { task = "math" }                # the rows that it scores: a column has a value
+when = { task = ["math", "algebra"] }   # or one of several
+when = "task == 'math' and level >= 3"  # or an expression over columns
+"""
+
+import ast
+import operator
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
+from difflib import get_close_matches
 from functools import cached_property
 from math import isfinite
 from typing import Any
 
-from plaudit.inputs.columns import rows_of
+from plaudit.inputs.columns import SYNONYMS, first_of, kind_of, plain, rows_of, same_length
 from plaudit.inputs.errors import did_you_mean, quoted
-from plaudit.recipes.bound_reward import BoundReward, bind_reward
-from plaudit.recipes.condition import Condition, check_when
-from plaudit.recipes.deadline import (
+from plaudit.recipes.bound_reward import (
     NO_LIMITS,
-    Limits,
+    BoundReward,
+    RewardLimits,
+    as_reference,
+    bind_reward,
     check_limits,
     limits_of,
-    scores_in_time,
-    scores_in_time_async,
+    reference_of,
 )
-from plaudit.recipes.lookup import as_reference, reference_of
-from plaudit.recipes.policy import FailureCount, check_policy
+from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
+from plaudit.recipes.row_score import FailureCount, check_policy
 from plaudit.scores import Score
-from plaudit.scores.decorators import AnyReward
-from plaudit.scores.groups import rows_at
-from plaudit.scores.score import NOT_APPLICABLE, SLOW, short_repr
+from plaudit.scores.decorators import HOOKS, AnyReward, rows_at
+from plaudit.scores.score import (
+    NOT_APPLICABLE,
+    SLOW,
+    short_repr,
+)
 
 # The rows that a component applies to, and how many there are; None if it applies to all.
 _Rows = tuple[list[int], int] | None
@@ -115,7 +126,7 @@ class Component:
         return FailureCount()
 
     @cached_property
-    def _condition(self) -> Condition | None:
+    def _condition(self) -> "Condition | None":
         return None if self.when is None else Condition(self.when)
 
     @property
@@ -153,7 +164,7 @@ class Component:
         completions: Sequence[Any],
         columns: Mapping[str, Any],
         mapping: Mapping[str, str],
-        limits: Limits = NO_LIMITS,
+        limits: RewardLimits = NO_LIMITS,
     ) -> list[Score]:
         """Return its scores of a batch.
 
@@ -178,7 +189,7 @@ class Component:
         completions: Sequence[Any],
         columns: Mapping[str, Any],
         mapping: Mapping[str, str],
-        limits: Limits = NO_LIMITS,
+        limits: RewardLimits = NO_LIMITS,
     ) -> list[Score]:
         """Return the same on an event loop."""
         mapping = {**mapping, **self.columns}
@@ -196,7 +207,7 @@ class Component:
         return self._with_right(self._with_others(scores, rows))
 
     async def _scores_in_time_async(
-        self, arguments: Mapping[str, Any], limits: Limits
+        self, arguments: Mapping[str, Any], limits: RewardLimits
     ) -> list[Score]:
         import asyncio  # a trainer without a loop need not load it
 
@@ -204,11 +215,11 @@ class Component:
             return await scores_in_time_async(self, arguments, limits)
         return await asyncio.to_thread(scores_in_time, self, arguments, limits)
 
-    def _limits(self, recipe: Limits) -> Limits:
+    def _limits(self, recipe: RewardLimits) -> RewardLimits:
         """Return its limits; none for plaudit's own rewards, which are bounded by themselves."""
         if self.bound.is_own:
             return NO_LIMITS
-        return limits_of(Limits(self.deadline, self.memory), recipe)
+        return limits_of(RewardLimits(self.deadline, self.memory), recipe)
 
     def _applicable(
         self, completions: Sequence[Any], columns: Mapping[str, Any]
@@ -279,7 +290,7 @@ class Component:
         check_golds(self.golds)
         check_policy(self.on)
         check_when(self.when)
-        check_limits(Limits(self.deadline, None if self.deadline is None else self.memory))
+        check_limits(RewardLimits(self.deadline, None if self.deadline is None else self.memory))
 
 
 _seconds: ContextVar[dict[str, float] | None] = ContextVar("plaudit_seconds", default=None)
@@ -316,3 +327,257 @@ def check_columns(columns: Mapping[str, Any]) -> None:
         if not isinstance(column, str) or not column:
             got = f"{column!r:.80}"
             raise ValueError(f"columns: {argument} must be the name of a column, got {got}")
+
+
+Row = Mapping[str, Any]
+_COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.In: lambda value, values: value in values,
+    ast.NotIn: lambda value, values: value not in values,
+    ast.Is: operator.is_,
+    ast.IsNot: operator.is_not,
+}
+_ORDERED = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
+_ALLOWED = "columns, values, lists, ==, !=, <, <=, >, >=, in, is, and, or, not"
+
+
+class Condition:
+    """A condition over the columns of a row.
+
+    columns: the columns that it reads
+    """
+
+    def __init__(self, when: str | Mapping[str, Any]) -> None:
+        self.text = when if isinstance(when, str) else ", ".join(map(_shown, when, when.values()))
+        if isinstance(when, str):
+            self.columns, self._holds = _compiled(when)
+        else:
+            self.columns, self._holds = tuple(when), _equal(when)
+
+    def rows(self, count: int, columns: Mapping[str, Any]) -> list[int]:
+        """Return the indices of the rows for which it holds.
+
+        count: how many rows there are
+        columns: those of the batch
+        """
+        for name in self.columns:
+            if name not in columns:
+                raise ValueError(
+                    f'when: there is no column "{name}"; there is {", ".join(columns)}'
+                )
+        same_length([None] * count, **{name: columns[name] for name in self.columns})
+        lists = [rows_of(columns[name], name) for name in self.columns]
+        rows = [
+            dict(zip(self.columns, map(plain, row), strict=True))
+            for row in zip(*lists, strict=True)
+        ]
+        return [
+            index for index in range(count) if self._checked(index, rows[index] if rows else {})
+        ]
+
+    def _checked(self, index: int, row: Row) -> bool:
+        try:
+            return bool(self._holds(row))
+        except TypeError as error:
+            raise TypeError(f"when, row {index}: {error}") from error
+
+
+def check_when(when: object) -> None:
+    """Raise ValueError unless it is a condition."""
+    if when is None:
+        return
+    if not isinstance(when, str | Mapping) or not when:
+        wanted = "a table of columns and values, or an expression over columns"
+        raise ValueError(f"when must be {wanted}, got {when!r:.80}")
+    if isinstance(when, Mapping) and not all(isinstance(name, str) for name in when):
+        raise ValueError(f"when must name columns, got {when!r:.80}")
+    Condition(when)
+
+
+def _shown(name: str, value: object) -> str:
+    return f"{name} is {'one of ' if isinstance(value, list | tuple) else ''}{value!r}"
+
+
+def _equal(when: Mapping[str, Any]) -> Callable[[Row], bool]:
+    def holds(row: Row) -> bool:
+        return all(
+            row[name] in value if isinstance(value, list | tuple) else row[name] == value
+            for name, value in when.items()
+        )
+
+    return holds
+
+
+def _compiled(text: str) -> tuple[tuple[str, ...], Callable[[Row], Any]]:
+    """Return the columns of an expression, and the function that evaluates it for a row."""
+    try:
+        body = ast.parse(text.strip(), mode="eval").body
+        names = (node.id for node in ast.walk(body) if isinstance(node, ast.Name))
+        return tuple(dict.fromkeys(names)), _function(body)
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        raise ValueError(f"when: {text!r:.80} is no expression: {error}") from error
+
+
+def _function(node: ast.expr) -> Callable[[Row], Any]:
+    match node:
+        case ast.Constant(value=value):
+            return lambda _: value
+        case ast.Name(id=name):
+            return lambda row: row[name]
+        case ast.List(elts=items) | ast.Tuple(elts=items):
+            inner = [_function(item) for item in items]
+            return lambda row: [item(row) for item in inner]
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            negated = _function(operand)
+            return lambda row: not negated(row)
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as number)):
+            return lambda _: -number
+        case ast.BoolOp(op=kind, values=values):
+            parts = [_function(value) for value in values]
+            every = all if isinstance(kind, ast.And) else any
+            return lambda row: every(part(row) for part in parts)
+        case ast.Compare(left=left, ops=kinds, comparators=others):
+            return _comparison([_function(one) for one in (left, *others)], kinds)
+    raise SyntaxError(f"it may have {_ALLOWED}, and not {ast.unparse(node)!r:.40}")
+
+
+def _comparison(sides: list[Callable[[Row], Any]], kinds: list[ast.cmpop]) -> Callable[[Row], Any]:
+    def holds(row: Row) -> bool:
+        values = [side(row) for side in sides]
+        return all(
+            _compare(kind, *pair) for kind, *pair in zip(kinds, values, values[1:], strict=False)
+        )
+
+    return holds
+
+
+def _compare(kind: ast.cmpop, left: Any, right: Any) -> bool:
+    if isinstance(kind, _ORDERED) and (left is None or right is None):
+        return False  # a row that lacks the value is not above or below another
+    try:
+        return bool(_COMPARISONS[type(kind)](left, right))
+    except TypeError as error:
+        raise TypeError(f"{kind_of(left)} cannot be compared with {kind_of(right)}") from error
+
+
+COMPLETIONS = ("completions", "completion")  # what a table may call them without a mapping
+
+_SHOWN = 20
+
+
+def guess(column: str, available: Collection[str]) -> str | None:
+    """Return the column of a table that is probably meant by a name; None if there is none.
+
+    The nearest by spelling, else one that means the same in most datasets.
+    """
+    by_lower = {name.lower(): name for name in reversed(list(available))}
+    near = get_close_matches(column.lower(), by_lower, n=1, cutoff=0.8)
+    return by_lower[near[0]] if near else _by_meaning(column, available)
+
+
+def _by_meaning(column: str, available: Collection[str]) -> str | None:
+    """Return the likeliest column that means the same as a name, though it is spelt differently."""
+    groups = (names for names in SYNONYMS.values() if column in names)
+    names = SYNONYMS.get(column) or next(groups, ())
+    return first_of((column, *names), available)
+
+
+def guess_columns(
+    components: Sequence[Component], mapping: Mapping[str, str], available: Collection[str]
+) -> dict[str, str]:
+    """Map each argument without a column in the table to the column that is probably meant.
+
+    Columns are guessed by meaning alone: "resolution" is spelt almost like "solution". An argument
+    that the recipe or the caller maps to a column is never guessed, and no column is guessed for
+    two arguments.
+    """
+    needs = [pair for component in components for pair in component.needs(mapping).items()]
+    mapped = {*mapping, *(argument for component in components for argument in component.columns)}
+    taken = {*mapping.values(), *(column for _, column in needs), *COMPLETIONS}
+    missing = {argument for argument, column in needs if column not in available}
+    missing |= set() if any(name in available for name in COMPLETIONS) else {"completions"}
+    guessed: dict[str, str] = {}
+    for argument in ("completions", *(argument for argument, _ in needs)):
+        free = [name for name in available if name not in {*taken, *guessed.values()}]
+        if argument in missing - mapped - set(guessed) and (meant := _by_meaning(argument, free)):
+            guessed[argument] = meant
+    return guessed
+
+
+def check_completions(mapped: str | None, available: Collection[str]) -> None:
+    """Raise ValueError if a table has no column with what the model wrote.
+
+    mapped: the column that the recipe or the caller named, if one did
+    """
+    wanted = COMPLETIONS if mapped is None else (mapped,)
+    if any(name in available for name in wanted):
+        return
+    meant = next((m for name in (*wanted, "completions") if (m := guess(name, available))), None)
+    names = " or ".join(map(quoted, wanted))
+    hint = _hint("completions", meant, available)
+    raise ValueError(f"there is no column {names}, with what the model wrote; {hint}")
+
+
+def is_made_by_trainers(column: str) -> bool:
+    """Return whether trainers make a column while they generate, so that no dataset has it."""
+    return column.startswith("completion") or column == "image_grid_thw"
+
+
+def check_needs(
+    components: Sequence[Component],
+    mapping: Mapping[str, str],
+    available: Collection[str],
+    completions: bool = True,
+    run_file: bool = False,
+) -> None:
+    """Raise ValueError if a table lacks a column that some component needs.
+
+    completions: whether the table must also have what trainers make while they generate
+    run_file: whether the user names columns in the file of `plaudit train`
+    """
+    for component in components:
+        for argument, column in component.needs(mapping).items():
+            if column not in available and (completions or not is_made_by_trainers(column)):
+                alias = "" if column == argument else f" as {argument}"
+                meant = guess(column, available) or guess(argument, available)
+                hint = _hint(argument, meant, available, run_file)
+                needs = f"{quoted(component.name)} needs{alias}"
+                raise ValueError(f"there is no column {quoted(column)}, which {needs}; {hint}")
+        _check_needs_any(component, component.needs_any(mapping), available, run_file)
+
+
+def _check_needs_any(
+    component: Component, wanted: Mapping[str, str], available: Collection[str], run_file: bool
+) -> None:
+    if not wanted or any(name in available for pair in wanted.items() for name in pair):
+        return
+    first = next(iter(wanted))
+    meant = guess(first, available)
+    hint = _hint(first, meant, available, run_file)
+    names = " or ".join(quoted(column) for column in wanted.values())
+    needs = f"{quoted(component.name)} needs one of them"
+    raise ValueError(f"there is no column {names}: {needs}; {hint}")
+
+
+def _hint(
+    argument: str, meant: str | None, available: Collection[str], run_file: bool = False
+) -> str:
+    """Say what to do about a missing column; without a guess, the user must fill in COLUMN."""
+    named = [name for name in available if name not in HOOKS]
+    shown = ", ".join(map(quoted, named[:_SHOWN])) or "none"
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    name = meant or "COLUMN"
+    option = "--completions " if argument == "completions" else f"--column {argument}="
+    say = f"say {option}{name} on the command line, {argument}={quoted(name)} in "
+    say += f"plaudit.score, columns={{{quoted(argument)}: {quoted(name)}}} in load, or "
+    entry = f"{argument} = {quoted(name)} under [columns]"
+    say = f"write {entry}" if run_file else f"{say}{entry} in the recipe"
+    first = (
+        f"did you mean {quoted(meant)}? Then {say}" if meant else f"if it has another name, {say}"
+    )
+    return f"{first}. The columns are {shown}{more}"

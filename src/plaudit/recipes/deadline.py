@@ -16,77 +16,26 @@ import time
 import warnings
 from collections.abc import Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from plaudit.recipes.bound_reward import RewardLimits
 from plaudit.recipes.reward_process import LOGS, NO_ROW, Failure, RewardProcess, WatchedRows
 from plaudit.scores import Score
-from plaudit.scores.groups import HOOKS, groups_of, rows_at
+from plaudit.scores.decorators import HOOKS, groups_of, rows_at
 
 if TYPE_CHECKING:
     from plaudit.recipes.component import Component
 
-VARIABLE = "PLAUDIT_REWARD_DEADLINE"
 FIRST = 0.5  # share of the deadline for the whole batch; the rest is for its parts
 STALL = 1 / 8  # share of the deadline that a part may stay at one row: four hang one after another
 PARTS = 16  # into which rows are cut, and as many are scored at the same time
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a reward may take for a batch.
-
-    deadline: seconds; None for no deadline
-    memory: MiB; None for no limit
-    """
-
-    deadline: float | None = None
-    memory: int | None = None
-
-
-NO_LIMITS = Limits()
-
-
-def limits_of(own: Limits, recipe: Limits) -> Limits:
-    """Return the limits of a component: its own, the recipe's, or the environment's."""
-    deadline = own.deadline or recipe.deadline or _from_environment()
-    return Limits(deadline, own.memory or recipe.memory)
-
-
-def check_limits(limits: Limits) -> None:
-    """Raise ValueError unless both are positive numbers or None."""
-    for name, value, kind in (
-        ("deadline", limits.deadline, (int, float)),
-        ("memory", limits.memory, int),
-    ):
-        if value is None:
-            continue
-        is_number = isinstance(value, kind) and not isinstance(value, bool)
-        if not is_number or not isfinite(value) or value <= 0:
-            unit = "seconds" if name == "deadline" else "MiB, a whole number"
-            raise ValueError(f"{name} must be a number of {unit} above 0, got {value!r:.80}")
-    if limits.memory is not None and limits.deadline is None:
-        raise ValueError("memory needs a deadline: without one, a reward runs in this process")
-
-
-def _from_environment() -> float | None:
-    text = os.environ.get(VARIABLE)
-    if not text:
-        return None
-    try:
-        limits = Limits(float(text))
-        check_limits(limits)
-    except ValueError as error:
-        raise ValueError(f"{VARIABLE} must be a number of seconds, got {text!r:.80}") from error
-    return limits.deadline
 
 
 # --- plain functions ------------------------------------------------------------------------------
 
 
 def scores_in_time(
-    component: "Component", arguments: Mapping[str, Any], limits: Limits
+    component: "Component", arguments: Mapping[str, Any], limits: RewardLimits
 ) -> list[Score]:
     """Return the scores of a batch; rows that hang, or end the process, have no value.
 
@@ -100,7 +49,7 @@ def scores_in_time(
         except Exception:  # a column may hold anything
             pickled = b""
         if pickled:
-            batch = _Batch(component, sent, limits)
+            batch = _TimedBatch(component, sent, limits)
             scores = batch.scores(pickled)
             for hook, name, value in batch.logs:
                 arguments[hook](name, value)
@@ -116,7 +65,7 @@ def _units_of(component: "Component", arguments: Mapping[str, Any]) -> list[list
     return [[row] for row in range(count)]
 
 
-class _Batch:
+class _TimedBatch:
     """A batch that is scored in processes, until its deadline.
 
     logs: what the reward logged: the hook of the trainer, the name and the value. A reward that
@@ -124,7 +73,7 @@ class _Batch:
     """
 
     def __init__(
-        self, component: "Component", arguments: Mapping[str, Any], limits: Limits
+        self, component: "Component", arguments: Mapping[str, Any], limits: RewardLimits
     ) -> None:
         assert limits.deadline is not None
         self._component, self._memory = component, limits.memory or 0
@@ -253,7 +202,9 @@ atexit.register(_processes.close)
 # --- functions that stay in this process ----------------------------------------------------------
 
 
-def _watched(component: "Component", arguments: Mapping[str, Any], limits: Limits) -> list[Score]:
+def _watched(
+    component: "Component", arguments: Mapping[str, Any], limits: RewardLimits
+) -> list[Score]:
     """Call a function in this thread; warn if it is not done in time."""
     bound, last = component.bound, [0]
     rows = WatchedRows(arguments["completions"], lambda row: last.__setitem__(0, row))
@@ -282,7 +233,7 @@ def _watched(component: "Component", arguments: Mapping[str, Any], limits: Limit
 
 
 async def scores_in_time_async(
-    component: "Component", arguments: Mapping[str, Any], limits: Limits
+    component: "Component", arguments: Mapping[str, Any], limits: RewardLimits
 ) -> list[Score]:
     """Return the scores of a batch by a coroutine function, which is cancelled in time.
 

@@ -48,16 +48,11 @@ FORK = 0  # the message that asks for a fork; any other is the id of one that wa
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave nothing.
+    """A call that gave nothing."""
 
-    status: of the rows that are to blame: "timeout", "limit" or "error"
-    why: one sentence for a person
-    row: the row that the reward read last; NO_ROW if that is not known
-    """
-
-    status: str
-    why: str
-    row: int
+    status: str  # of the rows that are to blame: "timeout", "limit" or "error"
+    why: str  # one sentence for a person
+    row: int  # the row that the reward read last; NO_ROW if that is not known
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,40 @@
-"""What completions got from a recipe: each component's score, and what they come to."""
+"""What completions got from a recipe: each component's score, and what they come to.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+What a status is worth is the table `[on]` of a recipe or a component:
+
+    [on]
+    timeout = "skip"     # the row has no value, and no trainer learns from it
+    limit = "zero"
+    truncated = -0.5
+    undecided = "keep"   # what the reward gave
+
+A fault of the machinery must not be paid like a wrong answer, so what it caused is skipped.
+
+In a table, the scores are columns:
+
+    <a component>   its value            status        the worst of the components' statuses
+    total           the weighted sum     explanation   a struct for each component: its reason
+
+`plaudit score` writes them for a table, and a recorded run for each batch, so that the same readers
+read both. A column of the input keeps its name: if it has one of these, such as `total`, the column
+that is added is called `plaudit_total`, and `_run.json` says so under `renamed`.
+"""
+
+import threading
+import warnings
+from collections import Counter, deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Any
 
+from plaudit.inputs.errors import did_you_mean, quoted
 from plaudit.scores import Score
-from plaudit.scores.notebook import html_table
-from plaudit.scores.score import NOT_APPLICABLE, STATUSES
+from plaudit.scores.score import FAILED_STATUSES, NOT_APPLICABLE, STATUSES, TRUNCATED, html_table
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _SHOWN = 20  # rows of a table in a notebook
 
@@ -167,3 +195,259 @@ def _worst(statuses: tuple[str, ...]) -> str:
     if statuses and not applicable:
         return NOT_APPLICABLE
     return next((status for status in STATUSES if status in applicable), STATUSES[-1])
+
+
+# --- what a status is worth -----------------------------------------------------------------------
+
+MEAN = "mean"
+SKIP, ZERO, KEEP = "skip", "zero", "keep"
+Worth = str | float
+# What the model caused is 0; what the machinery or the data caused is skipped.
+DEFAULTS: Mapping[str, Worth] = {
+    "error": SKIP,  # a worker, a sandbox or a request failed
+    "timeout": SKIP,  # a deadline passed, which says nothing about the answer
+    "limit": ZERO,  # an answer that explodes
+    "bad_gold": SKIP,  # there is nothing to compare with
+    "undecided": KEEP,  # 0 by `answers`; skipped if the grader failed
+    "truncated": KEEP,  # the model wrote too much: what the reward gave
+}
+FAIL_ABOVE = 0.2  # the share of failed rows from which a run stops
+ROWS = 128  # that are counted together, if batches are smaller
+LEAST = 4  # rows: fewer are no sign of anything
+ERRORS = 2.0  # standard errors that the share must be above: 2 of 8 may be chance, 5 of 10 are not
+
+_NAMES = tuple(status for status in STATUSES if status not in ("scored", "not_applicable"))
+
+
+def check_policy(on: object) -> None:
+    """Raise ValueError unless it maps statuses to what they are worth."""
+    if not isinstance(on, Mapping):
+        raise ValueError(f"on must be a table, got {on!r:.80}")
+    for status, worth in on.items():
+        if status not in _NAMES:
+            raise ValueError(
+                f"on: there is no status {quoted(str(status))}; {did_you_mean(str(status), _NAMES)}"
+            )
+        is_number = isinstance(worth, int | float) and not isinstance(worth, bool)
+        if worth not in (SKIP, ZERO, KEEP) and not (is_number and isfinite(worth)):
+            raise ValueError(
+                f'on: {status} must be "skip", "zero", "keep" or a finite number, got {worth!r:.80}'
+            )
+
+
+def check_fail_above(share: object) -> None:
+    """Raise ValueError unless it is a share."""
+    is_number = isinstance(share, int | float) and not isinstance(share, bool)
+    if not is_number or not 0 <= share <= 1:  # type: ignore[operator]
+        raise ValueError(f"fail_above must be a share from 0 to 1, got {share!r:.80}")
+
+
+def with_policy(scores: list[Score], on: Mapping[str, Any]) -> list[Score]:
+    """Return the scores, each worth what its status is worth.
+
+    on: a recipe's table and a component's, the latter above the former
+    """
+    policy = {**DEFAULTS, **on}
+    if not any(score.status in policy for score in scores):
+        return scores  # nearly every batch
+    return [_worth(score, policy.get(score.status, KEEP)) for score in scores]
+
+
+def _worth(score: Score, worth: Worth) -> Score:
+    # Another rule found it right before the judge was stopped.
+    decided = score.right is True and score.status != TRUNCATED
+    if worth == KEEP or decided:
+        return score
+    value = None if worth == SKIP else 0.0 if worth == ZERO else float(worth)
+    if value == score.value:
+        return score
+    instead = "The row is skipped" if value is None else f"It counts {value:g}"
+    why = f"{instead}, as the recipe says for {score.status}. {score.why}"
+    return replace(score, value=value, why=why)
+
+
+def check_neutral(neutral: object) -> None:
+    """Raise ValueError unless it is "mean" or a finite number."""
+    is_number = isinstance(neutral, int | float) and not isinstance(neutral, bool)
+    if neutral != MEAN and not (is_number and isfinite(neutral)):  # type: ignore[arg-type]
+        raise ValueError(f'neutral must be "mean" or a finite number, got {neutral!r:.80}')
+
+
+class TooManyFailuresError(RuntimeError):
+    """More rows of a batch failed than `fail_above` allows: the run would train on noise.
+
+    >>> issubclass(TooManyFailuresError, RuntimeError)
+    True
+    """
+
+
+class FailureCount:
+    """How many of the last rows had no value because something failed, for one component."""
+
+    def __init__(self) -> None:
+        self._batches: deque[tuple[int, int]] = deque()  # rows, and how many of them failed
+        self._warned: set[str] = set()
+        self._lock = threading.Lock()
+
+    def add(self, name: str, scores: Sequence[Score], fail_above: float) -> None:
+        """Count a batch; warn of the first failure of a kind; raise if there are too many.
+
+        name: that of the component
+        """
+        failed = [one for one in scores if one.value is None and one.status in FAILED_STATUSES]
+        with self._lock:
+            self._batches.append((len(scores), len(failed)))
+            while sum(rows for rows, _ in self._batches) - self._batches[0][0] >= ROWS:
+                self._batches.popleft()
+            rows, count = (sum(numbers) for numbers in zip(*self._batches, strict=True))
+            new = {one.status: one for one in failed if one.status not in self._warned}
+            self._warned |= set(new)
+        for status, score in new.items():
+            warnings.warn(
+                f"plaudit: {name} skips rows with the status {status}, from now on without a "
+                f"warning; the first: {score.why}",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+        margin = ERRORS * sqrt(fail_above * (1 - fail_above) / max(rows, 1))
+        if count >= LEAST and count / rows > fail_above + margin:
+            self._batches.clear()
+            kinds = Counter(one.status for one in failed).most_common()
+            why = f"; the last: {failed[-1].why}" if failed else ""
+            raise TooManyFailuresError(
+                f"{name} failed on {count} of the last {rows} rows "
+                f"({', '.join(f'{status} {many}' for status, many in kinds)}), and fail_above is "
+                f"{fail_above:g}{why}"
+            )
+
+
+# --- the columns of a scored table ---------------------------------------------------------------
+
+
+def scored_columns(
+    components: Mapping[str, Sequence[Score]],
+    totals: Sequence[float | None],
+    statuses: Sequence[str],
+    timed: bool = False,
+) -> "dict[str, pa.Array]":
+    """Return a column for each component, `total`, `status` and `explanation`.
+
+    timed: whether an explanation also says how long it took, so that no two runs are the same
+    """
+    import pyarrow as pa  # not needed by trainers
+
+    columns = {
+        name: pa.array([score.value for score in scores], pa.float64())
+        for name, scores in components.items()
+    }
+    columns["total"] = pa.array(totals, pa.float64())
+    columns["status"] = text_array(statuses)
+    columns["explanation"] = _explanation(components, timed)
+    return columns
+
+
+def free_names(added: Collection[str], taken: Collection[str]) -> dict[str, str]:
+    """Return new names for added columns whose names the table has already."""
+    renamed = {}
+    for name in added:
+        free = name
+        while free in taken or (free != name and free in added):
+            free = f"plaudit_{free}"
+        if free != name:
+            renamed[name] = free
+    return renamed
+
+
+def renamed_note(renamed: Mapping[str, str]) -> str:
+    """Return a sentence about columns that were renamed."""
+    kept, added = ", ".join(renamed), ", ".join(renamed.values())
+    return f"the table keeps its own {kept}; what is added is called {added}"
+
+
+def read_names(names: Iterable[str], renamed: Mapping[str, str]) -> dict[str, str]:
+    """Map what readers of a scored table call its columns to what the table calls them.
+
+    For readers, the columns that scoring added have their usual names, and a column of the input
+    that has such a name is marked.
+    """
+    usual = {new: name for name, new in renamed.items()}
+    return {usual.get(n, input_name(n, renamed)): n for n in names}
+
+
+def renamed_in(run: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the columns that a run renamed, usual name -> column, by its `_run.json`."""
+    renamed = run.get("renamed")
+    return renamed if isinstance(renamed, dict) else {}
+
+
+def input_name(name: str, renamed: Mapping[str, str]) -> str:
+    """Return what readers of a scored table call a column of its input."""
+    return f"{name} (input)" if name in renamed else name
+
+
+def _explanation(components: Mapping[str, Sequence[Score]], timed: bool) -> "pa.Array":
+    """Return lists of structs, built from columns, which is faster than from dictionaries."""
+    import pyarrow as pa
+
+    rows = list(zip(*components.values(), strict=True))
+    flat = [score for scores in rows for score in scores]
+    fields = {
+        "component": pa.array(list(components) * len(rows), pa.string()),
+        "value": pa.array([score.value for score in flat], pa.float64()),
+        "status": text_array([score.status for score in flat]),
+        "decided_by": text_array([score.decided_by for score in flat]),
+        "answer": text_array([score.answer for score in flat]),
+        "gold": text_array([score.gold for score in flat]),
+        "why": text_array([score.why for score in flat]),
+        "right": pa.array([score.right for score in flat], pa.bool_()),
+        "ungated": pa.array([score.ungated for score in flat], pa.float64()),
+        "partial_gold": pa.array([score.partial_gold for score in flat], pa.bool_()),
+        "problem": text_array([score.problem for score in flat]),
+    }
+    if timed:
+        fields["seconds"] = pa.array([score.seconds for score in flat], pa.float64())
+    structs = pa.StructArray.from_arrays(list(fields.values()), list(fields))
+    offsets = pa.array(range(0, len(flat) + 1, len(components)), pa.int32())
+    return pa.ListArray.from_arrays(offsets, structs)
+
+
+def text_array(texts: Sequence[object]) -> "pa.Array":
+    """Return an array of texts; lone surrogates become question marks.
+
+    What is no text, such as a number that a user's reward gives as its answer, becomes its text.
+    """
+    import pyarrow as pa
+
+    try:
+        return pa.array(texts, pa.string())
+    except (UnicodeEncodeError, pa.ArrowTypeError, pa.ArrowInvalid):
+        # `str` of a text that is a member of an enum may be its name
+        as_texts = (t if t is None or isinstance(t, str) else str(t) for t in texts)
+        return pa.array([valid_text(text) for text in as_texts], pa.string())
+
+
+def valid_texts(texts: list[str | None]) -> list[str | None]:
+    """Return texts that can be written as UTF-8; lone surrogates become question marks."""
+    try:
+        "".join(text for text in texts if text is not None).encode()
+    except UnicodeEncodeError:
+        return [valid_text(text) for text in texts]
+    return texts
+
+
+def valid_text(value: object) -> str | None:
+    """Return text that can be written: a lone surrogate becomes a question mark."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else None
+
+
+def parquet_of(table: "pa.Table", added: "Mapping[str, pa.Array] | None" = None) -> bytes:
+    """Return the bytes of a Parquet file with a table, and with more columns behind its own."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    for name, array in (added or {}).items():
+        table = table.append_column(name, array)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", row_group_size=max(len(table), 1))
+    part: bytes = sink.getvalue().to_pybytes()
+    return part

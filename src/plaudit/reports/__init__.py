@@ -103,8 +103,8 @@ def write_report(
         raise ReportError(f"rows must be 1 or more, got {rows}")
     report = _import("plaudit.reports._report", "a report")
     from plaudit.reports._scored_run import ReportOptions
-    from plaudit.reports.progress import ProgressLine
     from plaudit.tables import InputError
+    from plaudit.tables.summary import ProgressLine
 
     folders = [Path(folder) for folder in (directory, other) if folder is not None]
     pages = folders[-1] / "_report"

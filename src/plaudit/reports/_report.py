@@ -48,9 +48,9 @@ from plaudit.reports._summary import (
 )
 from plaudit.reports.chart import Chart
 from plaudit.reports.page import bundling, html_page, package_file, packed, render_html
-from plaudit.reports.progress import ProgressLine
 from plaudit.scores.score import STATUSES
 from plaudit.tables import open_scored
+from plaudit.tables.summary import ProgressLine
 
 _LINE = 220  # characters of a text in a list
 _SCRIPTS = ("latex.js", "row.js", "page.js")

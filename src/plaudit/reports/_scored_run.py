@@ -15,12 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.inputs.column_names import COMPLETION, GOLD, PROMPT, STEP, TOKENS
+from plaudit.inputs.columns import COMPLETION, GOLD, PROMPT, STEP, TOKENS
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
-from plaudit.recipes.scored_columns import input_name
-from plaudit.reports.progress import ProgressLine
-from plaudit.tables import InputError, ScoredFolder, open_scored
+from plaudit.recipes.row_score import input_name
+from plaudit.tables import InputError, open_scored
+from plaudit.tables.output import ScoredFolder
+from plaudit.tables.summary import ProgressLine
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -425,8 +426,8 @@ def _numbers_in(
     prompt: str | None,
 ) -> dict[Any, Array]:
     # A component may have any name, "answer" or "length" too: it has keys of its own.
-    found: dict[Any, Array] = {("component", n): _floats(batch[n]) for n in folder.components}
-    found["total"], found["row id"] = _floats(batch["total"]), _array(batch["row_id"])
+    found: dict[Any, Array] = {("component", n): floats(batch[n]) for n in folder.components}
+    found["total"], found["row id"] = floats(batch["total"]), _array(batch["row_id"])
     found["right"], found["answer"] = explained.right_and_answers(correct, len(batch))
     completions = batch[folder.completion] if folder.completion else None
     found["length"] = found["characters"] = _characters(completions, len(batch))
@@ -434,7 +435,7 @@ def _numbers_in(
         counts = pc.list_value_length(batch[folder.tokens]).fill_null(0)
         found["length"] = _array(counts).astype(np.int64)
     if folder.step:
-        found["step"] = _floats(batch[folder.step])
+        found["step"] = floats(batch[folder.step])
     if prompt:
         found["prompt"] = _prompt_numbers(batch[prompt], batch["group_id"])
     return found
@@ -445,7 +446,8 @@ def _array(column: pa.Array) -> Array:
     return values
 
 
-def _floats(column: pa.Array) -> Array:
+def floats(column: pa.Array) -> Array:
+    """Return a column as numbers; NaN stands for None."""
     return _array(column.cast(pa.float64()))
 
 
@@ -524,7 +526,7 @@ class _Explained:
         names = pc.struct_field(self.entries, "component")
         mine = pc.fill_null(pc.equal(names, component), False)
         at, entries = self.rows[_array(mine)], self.entries.filter(mine)
-        right[at] = _floats(pc.struct_field(entries, "right"))
+        right[at] = floats(pc.struct_field(entries, "right"))
         texts = pc.struct_field(entries, "answer").dictionary_encode()
         # No text has to be kept; + 2: neither NO_ANSWER nor the number of what is right.
         known = [_number_of_text(text) + 2 for text in texts.dictionary.to_pylist()]

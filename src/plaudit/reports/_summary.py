@@ -25,8 +25,8 @@ from plaudit.reports._scored_run import (
     rejected_rows,
     right_component,
 )
-from plaudit.reports.progress import ProgressLine
 from plaudit.scores.score import PROBLEM_STATUSES
+from plaudit.tables.summary import ProgressLine
 
 _FEW_VALUES = 12  # with at most so many distinct values, a histogram has a bar for each
 _OF_EACH = 5  # if each has at least so many rows on average

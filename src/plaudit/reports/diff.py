@@ -23,13 +23,16 @@ try:
     import numpy as np
     import pyarrow as pa
 
-    from plaudit.tables import ScoredFolder, open_scored, score_table
+    from plaudit.reports._scored_run import Array, floats
+    from plaudit.tables import open_scored, score_table
+    from plaudit.tables.output import ScoredFolder
 except ModuleNotFoundError as missing:
     raise ModuleNotFoundError(
         f"plaudit.reports.diff needs {missing.name}: pip install 'plaudit[score]'",
         name=missing.name,
     ) from missing
 
+from plaudit.inputs.errors import one_line
 from plaudit.recipes.files import as_recipe
 
 if TYPE_CHECKING:
@@ -37,7 +40,6 @@ if TYPE_CHECKING:
 
 __all__ = ["compare", "compare_recipes"]
 
-Array = np.ndarray[Any, np.dtype[Any]]
 _SAME = 1e-9  # values that differ by no more than this are equal
 _NEEDED = ("row_id", "total", "status", "explanation")
 
@@ -58,7 +60,7 @@ def compare(
     >>> compare("no-such-run", "another")
     Traceback (most recent call last):
     ...
-    plaudit.tables._errors.InputError: there is no folder no-such-run
+    plaudit.tables.errors.InputError: there is no folder no-such-run
     """
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")
@@ -301,7 +303,7 @@ def _change_lines(change: Change) -> list[str]:
         lines.append(f"  {name} {' -> '.join(sides)}")
         for run, side in (("A", before), ("B", after)):
             if why := side.why.get(name):
-                lines.append(f"    {run}: {_one_line(why)}")
+                lines.append(f"    {run}: {one_line(why)}")
     return lines
 
 
@@ -311,12 +313,6 @@ def _value(side: Side, name: str) -> str:
 
 def _format(value: float | None, form: str = ".6g") -> str:
     return "None" if value is None else format(value, form)
-
-
-def _one_line(text: str, width: int = 200) -> str:
-    """Text that can neither move the cursor nor fill the screen."""
-    shown = text if len(text) <= width else text[: width - 1] + "…"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in shown)
 
 
 def _batches_of(run: ScoredFolder) -> Iterator[pa.RecordBatch]:
@@ -399,7 +395,7 @@ class _Tally:
         """Add rows that both runs have, in the same order."""
         amounts, changed = {}, np.zeros(len(ids), dtype=bool)
         for name, sums in self.sums.items():
-            before, after = _floats(left[name]), _floats(right[name])
+            before, after = floats(left[name]), floats(right[name])
             sums += _sums_of(before, after)
             amounts[name] = np.abs(np.nan_to_num(after) - np.nan_to_num(before))
             changed |= (amounts[name] > _SAME) | (np.isnan(before) != np.isnan(after))
@@ -453,12 +449,6 @@ class _Tally:
             changes=tuple(entry[3] for entry in sorted(self.largest, key=lambda e: e[:3]))[::-1],
             notes=(note,) if other_inputs else (),
         )
-
-
-def _floats(column: pa.Array) -> Array:
-    """Return a column as numbers; NaN stands for None."""
-    numbers: Array = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
-    return numbers
 
 
 def _sums_of(before: Array, after: Array) -> Array:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from plaudit.answers import final_answer
 from plaudit.inputs import extract
-from plaudit.inputs.column_names import GOLD_KEYS
+from plaudit.inputs.columns import GOLD_KEYS
 from plaudit.inputs.completions import gold_text_of
 from plaudit.inputs.golds import gold_of
 from plaudit.rewards.code import examples_of, tests_problem

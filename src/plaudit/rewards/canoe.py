@@ -25,9 +25,8 @@ from plaudit.inputs.completions import (
 from plaudit.inputs.extract import first_tag, only_tags
 from plaudit.judge import Pair, Status, Verdict
 from plaudit.scores import Score, async_form, reward
-from plaudit.scores.debug_log import log_attempts
 from plaudit.scores.decorators import Steps
-from plaudit.scores.score import NO_GOLD, UNFINISHED_STATUSES, score_of
+from plaudit.scores.score import NO_GOLD, UNFINISHED_STATUSES, log_attempts, score_of
 
 SHORTEST, LONGEST = 0.2, 0.8  # of a long answer, as shares of its context
 Prompt = TypeVar("Prompt", bound=Completion)

@@ -20,8 +20,7 @@ from plaudit.inputs.completions import Completion, Solution, gold_texts_of, text
 from plaudit.judge import Pair, Rule, Status
 from plaudit.scores import Score, async_form, reward
 from plaudit.scores.decorators import Steps, declared, reward_factory
-from plaudit.scores.ngrams import repeated_share
-from plaudit.scores.schedules import cosine, soft_overlong
+from plaudit.scores.penalties import cosine, repeated_share, soft_overlong
 from plaudit.scores.score import scores_of_verdicts, values_of
 
 LogExtra = Callable[[str, list[Any]], None]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.recipes.scored_columns import read_names, renamed_in
+from plaudit.recipes.row_score import read_names, renamed_in
 from plaudit.runs._writer import Line, components_of, statistics_of, write_what_was_left
 from plaudit.runs.alarms import Alarm, AlarmLog, Step, step_of
 from plaudit.runs.sessions import RECORD, is_live, prompt_key

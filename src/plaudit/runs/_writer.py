@@ -19,8 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from plaudit.processes import start_python
-from plaudit.recipes.scored_columns import parquet_of
+from plaudit.processes import leave_pandas_alone, start_python
+from plaudit.recipes.row_score import parquet_of
 from plaudit.runs.sessions import RECORD, RecordSession, is_live, locked, sessions_of, spool_of
 
 TOP = 3  # answers that are named, and golds
@@ -178,7 +178,7 @@ def main(directory: str, session: int, wake_pipe: int, trainer: int) -> None:
         signal.signal(number, signal.SIG_IGN)
     with suppress(OSError):
         os.nice(NICENESS)
-    sys.meta_path.insert(0, _WithoutPandas())
+    leave_pandas_alone()
     pa.set_cpu_count(1)
     try:
         lock = _lock(spool)
@@ -226,14 +226,6 @@ class _Alarms:
                     self._known.add(key)
                     text = f"{alarm.kind}, since step {alarm.first}: {' '.join(alarm.text.split())}"
                     os.write(1, json.dumps([key, text]).encode() + b"\n")
-
-
-class _WithoutPandas:
-    """Keeps pyarrow from importing pandas, which takes a second and is not needed here."""
-
-    def find_spec(self, name: str, *_: object) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("no pandas in this process", name=name)
 
 
 def _wait(wake_pipe: int, trainer: int) -> bool:

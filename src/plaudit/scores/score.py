@@ -1,13 +1,16 @@
 """`Score`: what a completion is worth, and why; and the values and metrics that a trainer takes."""
 
+import os
+import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from plaudit.inputs.golds import in_part
 from plaudit.judge import Status, Verdict
-from plaudit.scores.notebook import html_table
 
 # The statuses of a row, the worst first. A component can also say "equal", "different" or "gated",
 # each of which is "scored" for its row.
@@ -203,3 +206,88 @@ def log_means(
         counted = [value for value in values if value is not None]
         if counted and callable(log_metric):
             log_metric(f"{recipe}/{name}", sum(counted) / len(counted))
+
+
+LONGEST_CELL = 300  # characters of a cell
+_STYLE = "text-align: left; padding: 2px 8px"
+
+
+# --- tables of HTML, for notebooks ----------------------------------------------------------------
+
+
+def html_table(
+    caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], note: str = ""
+) -> str:
+    """Return a table for a notebook; what stands in it is text, never HTML.
+
+    It sets no colours, so that it is readable in light and in dark notebooks.
+
+    caption: what stands above it
+    note: what stands below it; default: nothing
+    """
+    from html import escape  # only notebooks need it
+
+    first, lines = _html_line(head, "th"), "".join(_html_line(row, "td") for row in rows)
+    below = f"<p>{escape(note)}</p>" if note else ""
+    return (
+        f"<div><p><strong>{escape(caption)}</strong></p><table><thead>{first}</thead>"
+        f"<tbody>{lines}</tbody></table>{below}</div>"
+    )
+
+
+def _html_line(cells: Sequence[object], tag: str) -> str:
+    from html import escape
+
+    inside = (f'<{tag} style="{_STYLE}">{escape(_html_cell(cell))}</{tag}>' for cell in cells)
+    return f"<tr>{''.join(inside)}</tr>"
+
+
+def _html_cell(cell: object) -> str:
+    if isinstance(cell, float):
+        return f"{cell:.6g}"
+    text = "" if cell is None else str(cell)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"
+
+
+# --- the log of attempts --------------------------------------------------------------------------
+
+_warned_of: set[str] = set()
+
+
+def log_attempts(
+    path: str,
+    title: str,
+    scores: Sequence[Score],
+    contents: Sequence[str | None],
+    solution: Sequence[object] | None = None,
+    suffix: str = "",
+) -> None:
+    """Append what each completion got to `$LOG_PATH`, or to `path` where that is not set.
+
+        ------------- 2025-03-01T12:00:00.123456 Accuracy reward: 1.0 -------------
+        Content: <answer>4</answer>
+        Solution: 4
+
+    Does nothing without `DEBUG_MODE=true`. `suffix` tells apart the files of several rewards:
+    `_format` turns `run.txt` into `run_format.txt`. A file that cannot be written is warned of
+    once, and never changes a reward.
+    """
+    if os.environ.get("DEBUG_MODE") != "true":
+        return
+    file = os.environ.get("LOG_PATH") or path
+    file = f"{file.removesuffix('.txt')}{suffix}.txt" if suffix else file
+    now = datetime.now().isoformat(timespec="microseconds")
+    golds = [None] * len(scores) if solution is None else solution
+    text = "".join(
+        f"------------- {now} {title}: {score.value} -------------\n"
+        f"Content: {content}\nSolution: {gold}\n"
+        for score, content, gold in zip(scores, contents, golds, strict=True)
+    )
+    try:
+        # One write to a file opened for appending: batches of several threads do not mix.
+        with Path(file).open("ab", buffering=0) as log:
+            log.write(text.encode("utf-8", errors="backslashreplace"))
+    except (OSError, ValueError) as error:
+        if file not in _warned_of:
+            _warned_of.add(file)
+            warnings.warn(f"plaudit writes no debug log: {error}", RuntimeWarning, stacklevel=2)

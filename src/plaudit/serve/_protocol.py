@@ -16,8 +16,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
 from starlette.responses import Response
 
-from plaudit.inputs.columns import same_length
-from plaudit.inputs.truncation import TRUNCATION
+from plaudit.inputs.columns import TRUNCATION, same_length
 from plaudit.recipes import Component, Recipe
 from plaudit.recipes.row_score import ScoredBatch
 from plaudit.runs.recording import toml_or_empty

@@ -3,37 +3,28 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
-from numbers import Integral
 from os import PathLike, fspath
 from typing import Any, TextIO
 
 import plaudit
-from plaudit.inputs.column_names import GOLD, first_of
+from plaudit.inputs.columns import GOLD, first_of
 from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
-from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
-from plaudit.recipes.scored_columns import renamed_note
-from plaudit.tables._engines import score_locally, score_on_ray
-from plaudit.tables._errors import (
-    RESUME_HINT,
-    RETRY_HINT,
-    CommonFailure,
+from plaudit.recipes.row_score import renamed_note
+from plaudit.tables.engines import score_locally, score_on_ray
+from plaudit.tables.errors import (
     InputError,
     RejectedRowError,
-    StoppedError,
-    StorageError,
 )
-from plaudit.tables._inputs import InputFile, Inputs, find_inputs
-from plaudit.tables._output import FIRST, OutputFolder
-from plaudit.tables._plan import Plan, make_plan
-from plaudit.tables._readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
-from plaudit.tables._score_chunk import ROW_IDS, Rejected, ScoredChunk
-from plaudit.tables._storage import folder_url, is_url, local_path, why
-from plaudit.tables._summary import ScoreProgress, ScoreSummary
+from plaudit.tables.inputs import InputFile, Inputs, find_inputs
+from plaudit.tables.output import OutputFolder
+from plaudit.tables.plan import Plan, check_numbers, make_plan, with_columns
+from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
+from plaudit.tables.score_chunk import ROW_IDS, FirstParts, Rejected, ScoredChunk
+from plaudit.tables.storage import folder_url, is_url, local_path, stopping_on_system_errors
+from plaudit.tables.summary import ScoreProgress, ScoreSummary
 
 ENGINES = ("local", "ray")
 SIZES = {"from_bytes": SMALLEST, "to_bytes": LARGEST, "doubled_every": GROWS_EVERY}
@@ -136,51 +127,6 @@ def _other_gold(plan: Plan) -> str | None:
     is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
     names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
     return None if is_named else first_of(GOLD, names)
-
-
-@contextmanager
-def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
-    """Raise StoppedError if memory, descriptors or the like run out; `hint` says what to do."""
-    try:
-        yield
-    except StorageError as error:
-        raise StoppedError(f"{error}. {hint}") from error
-    except MemoryError as error:
-        raise StoppedError(f"there is too little memory. {hint}") from error
-    except BrokenPipeError:
-        raise  # nobody reads the output: the command line exits without a message
-    except OSError as error:
-        where = f" ({error.filename})" if error.filename else ""
-        raise StoppedError(f"cannot continue: {why(error)}{where}. {hint}") from error
-
-
-def check_numbers(**numbers: int | None) -> None:
-    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
-    for name, value in numbers.items():
-        if value is None:
-            continue
-        if not isinstance(value, Integral):
-            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
-        if value < 1:
-            raise InputError(f"{name} must be 1 or more, got {value}")
-
-
-def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """Return the recipe with further columns, argument -> column.
-
-    Raises InputError for an argument that none of its rewards takes.
-    """
-    try:
-        return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
-    except ValueError as error:
-        needs = recipe.needs()
-        turned = [
-            f"--column {c}={a}"
-            for a, c in columns.items()
-            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
-        ]
-        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
-        raise InputError(f"{error}{hint}") from error
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
@@ -288,49 +234,3 @@ class _FolderRun:
                 before[file] += lines
             line = first.line + before[self._lines[number][0]]
             raise RejectedRowError(f"{first.file}, line {line}: {first.reason}")
-
-
-class FirstParts:
-    """Holds back the first parts until one shows that the rewards work.
-
-    A reward with a bug fails on every row. Such a run stops, and leaves no part that a later run
-    would take for done. The order in which parts arrive does not matter.
-    """
-
-    def __init__(self) -> None:
-        self._works = False
-        self._held: list[ScoredChunk] = []
-
-    def found(self, number: int) -> None:
-        """Count a part that is there already: for the run that wrote it, the rewards worked."""
-        self._works = self._works or number < FIRST
-
-    def ready(self, scored: ScoredChunk) -> list[ScoredChunk]:
-        """Return the parts that may be written, now that this one has been scored."""
-        if self._works or (scored.failure is None and scored.number >= FIRST):
-            return [scored]
-        self._held.append(scored)
-        first = self._failures()
-        if all(first) and len({one.kind for one in first if one}) < 2:
-            return []
-        self._works = True
-        held, self._held = self._held, []
-        return held
-
-    def _failures(self) -> list[CommonFailure | None]:
-        return [part.failure for part in self._held if part.number < FIRST]
-
-    @property
-    def all_failed(self) -> bool:
-        """Whether every row of all the first parts failed: the rest need not be scored."""
-        return len(self._failures()) == FIRST
-
-    def check(self) -> None:
-        """At the end of a run, raise StoppedError if every row of its first parts failed."""
-        if failure := next(filter(None, self._failures()), None):
-            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
-            which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
-            raise StoppedError(
-                f"{which} fails with the same error, for example\n"
-                f"{failure.description}\n{RETRY_HINT}"
-            )

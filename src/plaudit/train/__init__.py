@@ -13,7 +13,7 @@
 `output/record`, and continues from its last checkpoint when it is called again.
 """
 
-from plaudit.train._run import read_run
+from plaudit.train._training import read_run as read_run
 from plaudit.train._training import train
 
-__all__ = ["read_run", "train"]
+__all__ = ["train"]

@@ -15,19 +15,11 @@ from math import isnan
 from os import PathLike
 from typing import Any
 
+from plaudit.inputs.columns import is_missing
 from plaudit.inputs.completions import Message
 from plaudit.inputs.extract import first_tag
-from plaudit.inputs.golds import is_missing
 
-__all__ = [
-    "CANOE_QUESTION",
-    "CANOE_SYSTEM",
-    "VLM_R1_TEMPLATES",
-    "canoe_prompt",
-    "canoe_rows",
-    "vlm_r1_prompt",
-    "vlm_r1_rows",
-]
+__all__ = ["canoe_rows", "vlm_r1_rows"]
 
 
 Row = Mapping[str, Any]
@@ -37,7 +29,7 @@ Table = str | PathLike[str] | Iterable[Row]
 def rows_in(table: Table) -> Iterator[tuple[int, Row]]:
     """The rows of a file, or of anything that can be looped over, with their numbers from 0 on."""
     if isinstance(table, str | PathLike):
-        from plaudit.tables import read_rows  # needs pyarrow, which rows in memory do not
+        from plaudit.tables.readers import read_rows  # needs pyarrow, which rows in memory do not
 
         yield from enumerate(read_rows([table]))
         return
@@ -86,13 +78,9 @@ def canoe_prompt(context: str, question: str) -> list[Message]:
     """
     return [
         {"role": "system", "content": CANOE_SYSTEM},
-        {"role": "user", "content": _asked(context, question)},
+        # In one pass: a context may have braces in it.
+        {"role": "user", "content": CANOE_QUESTION.format(context=context, question=question)},
     ]
-
-
-def _asked(context: str, question: str) -> str:
-    # In one pass: a context may have braces in it.
-    return CANOE_QUESTION.format(context=context, question=question)
 
 
 def canoe_rows(

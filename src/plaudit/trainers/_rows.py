@@ -11,8 +11,7 @@ from itertools import islice
 from os import PathLike
 from typing import Any
 
-from plaudit.inputs.column_names import GOLD, GROUP, PROMPT
-from plaudit.inputs.columns import kind_of
+from plaudit.inputs.columns import GOLD, GROUP, PROMPT, kind_of
 from plaudit.inputs.golds import Gold, gold_of
 from plaudit.judge import warm_up
 from plaudit.recipes import Recipe, RowScore, load, presets

@@ -59,7 +59,8 @@ class _LastBatch:
         """Return the completions and columns as rewards read them."""
         last = self._given
         if given.keys() != last.keys() or any(given[name] is not last[name] for name in given):
-            read = {**_columns(given), "completions": _responses(given["completions"])}
+            texts = [response_of(t) if isinstance(t, str) else t for t in given["completions"]]
+            read = {**_columns(given), "completions": texts}
             self._given, self._read = given, read
         return self._read
 
@@ -92,10 +93,6 @@ def _numbers(values: Sequence[float | None], columns: dict[str, Any]) -> list[fl
     means = {key: sum(known) / len(known) if known else 0.0 for key, known in groups.items()}
     pairs = zip(keys, values, strict=True)
     return [means[key] if value is None else value for key, value in pairs]
-
-
-def _responses(completions: Sequence[Any]) -> list[Any]:
-    return [response_of(text) if isinstance(text, str) else text for text in completions]
 
 
 def _columns(columns: dict[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from math_verify_reference import assert_as_math_verify, parse, same, verdict
 
 from examples import examples
-from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece, candidates
+from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber, candidates
 from plaudit.judge._reading import Normalised
 from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.workers._symbolic import compare
@@ -38,8 +38,10 @@ def test_latex_is_compared_as_math_verify_compares_it(pair):
 
 
 def test_an_integer_that_python_does_not_read_is_none():
-    long = Number("7" * 4_301, percent=False)
-    assert compare([long], [Number("7", percent=False)], Rule.ANYWHERE)[0] is Status.NO_ANSWER
+    long = WrittenNumber("7" * 4_301, percent=False)
+    assert (
+        compare([long], [WrittenNumber("7", percent=False)], Rule.ANYWHERE)[0] is Status.NO_ANSWER
+    )
     assert parse("7" * 4_301) == []
     assert parse("-" + "7" * 4_300) != []
 
@@ -54,22 +56,25 @@ def test_what_only_a_cas_can_say(answer, gold, rule):
 
 def test_the_first_candidate_that_parses_is_taken_and_the_first_text():
     unreadable, readable = Latex((Piece(r"\frac{"),)), Arithmetic("1+2")
-    three = [Number("3", percent=False)]
+    three = [WrittenNumber("3", percent=False)]
     assert compare([unreadable, readable], three, Rule.ANYWHERE) == (Status.EQUAL, r"\frac{", "3")
 
 
 def test_nothing_to_read():
-    empty, three = Latex((Piece(" "),)), Number("3", percent=False)
+    empty, three = Latex((Piece(" "),)), WrittenNumber("3", percent=False)
     assert compare([three], [empty], Rule.ANYWHERE) == (Status.BAD_GOLD, "", "")
     assert compare([empty], [three], Rule.ANYWHERE) == (Status.NO_ANSWER, "", "3")
     assert compare([], [], Rule.ANYWHERE)[0] is Status.BAD_GOLD
 
 
 def test_a_percentage_is_a_hundredth_or_its_number():
-    half, fifty = Number("50", percent=True), Number("50", percent=False)
+    half, fifty = WrittenNumber("50", percent=True), WrittenNumber("50", percent=False)
     assert compare([half], [Arithmetic("1/2")], Rule.ANYWHERE)[0] is Status.EQUAL
     assert compare([half], [fifty], Rule.ANYWHERE)[0] is Status.EQUAL
-    assert compare([half], [Number("0.49", percent=False)], Rule.ANYWHERE)[0] is Status.DIFFERENT
+    assert (
+        compare([half], [WrittenNumber("0.49", percent=False)], Rule.ANYWHERE)[0]
+        is Status.DIFFERENT
+    )
 
 
 def test_what_is_no_candidate_is_not_compared():

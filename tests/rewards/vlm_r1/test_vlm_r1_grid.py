@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from plaudit.inputs.image_resize import resize_of
+from plaudit.inputs.images import resize_of
 from plaudit.recipes import load
 from plaudit.rewards import vlm_r1
 

@@ -24,7 +24,7 @@ from latex2sympy2_extended.latex2sympy2 import _Latex2Sympy, convert_to_pct
 from latex2sympy2_extended.sets import FiniteSet
 from math_verify import grader, parser
 
-from plaudit.judge._candidates import Arithmetic, Latex, Number, Piece
+from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber
 from plaudit.judge._reading import Normalised, normalise
 from plaudit.judge._verdict import Rule, Status
 from plaudit.judge.workers._grader import compare_faster
@@ -106,7 +106,7 @@ def _read(candidates: list[Any], rule: Rule) -> tuple[list[Any], str]:
     """What math-verify's `parse` gives: the first candidate that parses, and the first text."""
     text, parsed = "", None
     for candidate in candidates:
-        if isinstance(candidate, Number) and not candidate.readable:
+        if isinstance(candidate, WrittenNumber) and not candidate.readable:
             return [], ""
         parsed, read = _parse(candidate, rule)
         text = text or read
@@ -117,7 +117,7 @@ def _read(candidates: list[Any], rule: Rule) -> tuple[list[Any], str]:
 
 def _parse(candidate: Any, rule: Rule) -> tuple[Any, str]:
     match candidate:
-        case Number(digits, percent):
+        case WrittenNumber(digits, percent):
             sign, digits_alone = (-1, digits[1:]) if digits[0] == "-" else (1, digits)
             number = sign * parse_number(None, digits_alone)
             return convert_to_pct(number) if percent else number, digits

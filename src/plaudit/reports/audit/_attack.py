@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any
 
-from plaudit.inputs.column_names import CHOICES, PROMPT
+from plaudit.inputs.columns import CHOICES, PROMPT
 from plaudit.inputs.completions import gold_text_of
 from plaudit.reports.honest_answers import (
     AnswerFormat,

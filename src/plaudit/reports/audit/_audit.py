@@ -16,7 +16,7 @@ from plaudit.reports.audit._engine import Engine
 from plaudit.reports.audit._findings import Audit
 from plaudit.reports.audit._paid_formats import AuditSample, FormatFinder, PaidFormat, sample_of
 from plaudit.reports.audit._reward_process import TOTAL, Raised, RowScorer
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 ROWS = 64
 _READ = 20_000  # rows of a file from which the sample is taken
@@ -64,7 +64,9 @@ def audit(
     A wrong answer in the right form gets 0% of the total.
       exact_match_reward: a right answer gets 1, written as "{answer}"
     """
-    from plaudit.tables import names_files, read_rows, table_of, with_columns
+    from plaudit.tables.memory import table_of
+    from plaudit.tables.plan import with_columns
+    from plaudit.tables.readers import names_files, read_rows
 
     _check_order(table, recipe)
     if sample < 1:

@@ -22,7 +22,7 @@ from plaudit.reports.audit._reward_process import (
     value_of,
 )
 from plaudit.reports.honest_answers import AnswerFormat, GoldKind
-from plaudit.reports.progress import ProgressLine
+from plaudit.tables.summary import ProgressLine
 
 _BUDGET = 120.0  # seconds for the attacks of one recipe; only slow rewards use them up
 _FORMATS = 4  # formats in which attacks are played

@@ -10,7 +10,7 @@ from plaudit.reports.audit._attack import CLASSES, MISSED, RAISES
 from plaudit.reports.audit._attacks import ATTACKS
 from plaudit.reports.audit._reward_process import TOTAL
 from plaudit.reports.honest_answers import GoldKind
-from plaudit.scores.notebook import html_table
+from plaudit.scores.score import html_table
 
 LISTED, HOLE = 0.1, 0.5  # a finding is listed from the first on, and is a hole from the second on
 _SHOWN = 160  # characters of a completion that are printed
@@ -19,18 +19,12 @@ _LONGEST = 4000  # characters of a completion on the page
 
 @dataclass(frozen=True)
 class Example:
-    """One row that shows a finding.
+    """One row that shows a finding."""
 
-    row: its number in the table, from 0 on
-    completion: what was scored; of a very long text the beginning and the end
-    value: what it got; None if it got no number
-    why: one sentence
-    """
-
-    row: int
-    completion: str
-    value: float | None
-    why: str
+    row: int  # its number in the table, from 0 on
+    completion: str  # what was scored; of a very long text the beginning and the end
+    value: float | None  # what it got; None if it got no number
+    why: str  # one sentence
 
 
 @dataclass(frozen=True)

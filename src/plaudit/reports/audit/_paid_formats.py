@@ -9,11 +9,11 @@ from statistics import median
 from types import CodeType
 from typing import TYPE_CHECKING, Any
 
-from plaudit.inputs.column_names import CHOICES, GOLD, PROGRAM, TESTS, first_of
+from plaudit.inputs.columns import CHOICES, GOLD, PROGRAM, TESTS, first_of
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.golds import as_option
 from plaudit.recipes import Component, Recipe
-from plaudit.recipes.columns import guess
+from plaudit.recipes.component import guess
 from plaudit.reports.audit._attack import NUMERIC, Case, differing, plain_number
 from plaudit.reports.audit._reward_process import Pay, Result, RowScorer, value_of
 from plaudit.reports.honest_answers import (
@@ -30,7 +30,7 @@ from plaudit.reports.honest_answers import (
 )
 
 if TYPE_CHECKING:
-    from plaudit.tables import MemoryTable
+    from plaudit.tables.memory import MemoryTable
 
 
 _COMPLETIONS = ("completion", "completions")

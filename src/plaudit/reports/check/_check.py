@@ -25,29 +25,16 @@ from plaudit.reports.check._findings import (
     read_findings,
     write_page,
 )
-from plaudit.reports.check._gold_checks import Calibration, calibrate
 from plaudit.reports.check._plan import CheckOptions, CheckPlan, make_plan
-from plaudit.tables import (
-    Block,
-    Chunk,
-    Head,
-    InputError,
-    InputFile,
-    MemoryTable,
-    ScoreProgress,
-    StoppedError,
-    check_numbers,
-    chunks_of,
-    find_inputs,
-    heads_of,
-    local_path,
-    names_files,
-    path_here,
-    process_locally,
-    stopping_on_system_errors,
-    table_of,
-    with_columns,
-)
+from plaudit.reports.check._row_checks import Calibration, calibrate
+from plaudit.tables import InputError, StoppedError
+from plaudit.tables.engines import process_locally
+from plaudit.tables.inputs import InputFile, find_inputs
+from plaudit.tables.memory import MemoryTable, table_of
+from plaudit.tables.plan import Head, check_numbers, heads_of, with_columns
+from plaudit.tables.readers import Block, Chunk, chunks_of, names_files
+from plaudit.tables.storage import local_path, path_here, stopping_on_system_errors
+from plaudit.tables.summary import ScoreProgress
 
 AnyPath = str | PathLike[str]
 

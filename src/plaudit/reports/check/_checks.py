@@ -16,16 +16,9 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import IO, Any
 
-from plaudit.inputs.column_names import PROMPT, first_of
+from plaudit.inputs.columns import PROMPT, first_of
 from plaudit.inputs.completions import prompt_text_of, text_of
 from plaudit.reports.check._findings import SHOWN, CheckFinding, sentence, shown
-from plaudit.reports.check._gold_checks import (
-    ScoreOrError,
-    gold_problems,
-    honest_answers,
-    is_right,
-    scores_of,
-)
 from plaudit.reports.check._plan import (
     CheckPlan,
     GoldComparison,
@@ -34,16 +27,21 @@ from plaudit.reports.check._plan import (
     prompt_key,
 )
 from plaudit.reports.check._row_checks import (
+    ScoreOrError,
     box_problem,
+    gold_problems,
+    honest_answers,
     image_problems,
+    is_right,
     option_problem,
     schema_problem,
+    scores_of,
     stated_answer,
 )
 from plaudit.reports.honest_answers import alternatives
 from plaudit.rewards.code import code_reward, tests_problem
 from plaudit.scores.score import PROBLEM_STATUSES, UNFINISHED_STATUSES
-from plaudit.tables import Block, Chunk, UnreadableRecord, records_in
+from plaudit.tables.readers import Block, Chunk, UnreadableRecord, records_in
 
 _AGREEING = 4  # completions of a prompt that there must be, to trust most of them
 _NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer

@@ -13,8 +13,10 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes.scored_columns import text_array
-from plaudit.tables import Block, InputError, InputFile, blocks_of
+from plaudit.recipes.row_score import text_array
+from plaudit.tables import InputError
+from plaudit.tables.inputs import InputFile
+from plaudit.tables.readers import Block, blocks_of
 
 SHOWN = 300  # characters of a value or a prompt that a finding holds
 _EXAMPLES = 3  # of each kind that are printed

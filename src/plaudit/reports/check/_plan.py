@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, TextIO
 
-from plaudit.inputs.column_names import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
+from plaudit.inputs.columns import CHOICES, IMAGE, PROGRAM, PROMPT, first_of
 from plaudit.recipes import Component, Recipe
-from plaudit.recipes.columns import guess, is_made_by_trainers
+from plaudit.recipes.component import guess, is_made_by_trainers
 from plaudit.reports.honest_answers import REASONING, AnswerFormat, usual_formats
-from plaudit.tables import Head, InputError, is_listed, is_read_by, judge_limits
+from plaudit.tables import InputError
+from plaudit.tables.plan import Head, check_columns, is_read_by, judge_limits
+from plaudit.tables.readers import is_listed
 
 _COMPLETIONS = ("completion", "completions")
 _SIZES = (("width", "height"), ("image_width", "image_height"))
@@ -134,7 +136,7 @@ def make_plan(
     group = options.group
     column = options.completions or recipe.columns.get("completions")
     for head in heads:
-        _check_columns(head, recipe, column, group)
+        check_columns(head, recipe, column, group, completions=False)
     names = list(dict.fromkeys(name for head in heads for name in head.columns))
     column = column or next((name for name in _COMPLETIONS if name in names), "")
     rows = [row for head in heads for row in head.rows]
@@ -201,19 +203,6 @@ def _formats(template: str | None) -> tuple[AnswerFormat, ...]:
         return REASONING in one.template, _FIRST.index(form) if form in _FIRST else len(_FIRST)
 
     return tuple(sorted(usual_formats(), key=order))
-
-
-def _check_columns(head: Head, recipe: Recipe, completions: str | None, group: str | None) -> None:
-    try:
-        recipe.check(head.columns, completions=False)
-    except ValueError as error:
-        raise InputError(f"{head.name}: {error}") from error
-    for option, name in (("--completions", completions), ("--group", group)):
-        if name is not None and name not in head.columns:
-            there_are = ", ".join(head.columns)
-            raise InputError(
-                f"{head.name} has no column {name} ({option}); its columns are {there_are}"
-            )
 
 
 def _prompts(names: Sequence[str], images: Sequence[str], group: str | None) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ completions over time, and alarms: what looks wrong, in words, with the rows tha
 served on this machine alone, unless `--host` says otherwise.
 """
 
+from plaudit.reports.watch._page import WatchedRun as WatchedRun
 from plaudit.reports.watch._page import address_of as address_of
 from plaudit.reports.watch._page import runs_of as runs_of
 from plaudit.reports.watch._page import server_of as server_of
 from plaudit.reports.watch._page import watching
-from plaudit.reports.watch._runs import WatchedRun as WatchedRun
 
 __all__ = ["watching"]

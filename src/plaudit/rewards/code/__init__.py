@@ -15,9 +15,8 @@ from functools import partial as bound
 from numbers import Real
 from typing import Any
 
-from plaudit.inputs.columns import rows_of, same_length
+from plaudit.inputs.columns import is_missing, rows_of, same_length
 from plaudit.inputs.completions import Completion, texts_of
-from plaudit.inputs.golds import is_missing
 from plaudit.rewards.code._program import LANGUAGES, find_program
 from plaudit.rewards.code._run import Checker, Result, Task, run_all, share
 from plaudit.rewards.code._tests import BadTests, read_tests

@@ -16,7 +16,7 @@ from typing import Any
 
 from plaudit.processes import cores
 from plaudit.rewards.code import _languages
-from plaudit.rewards.code._comparison import same_output, same_value
+from plaudit.rewards.code._equality import same_output, same_value
 from plaudit.rewards.code._tests import CallTests, SourceTests, StdinTests, Tests
 from plaudit.sandbox import (
     SLOW_RUNS,

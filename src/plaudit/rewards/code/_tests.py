@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Any
 
 from plaudit.inputs.columns import plain, shortened
-from plaudit.inputs.python_text import syntax_tree
+from plaudit.inputs.parsing import syntax_tree
 from plaudit.sandbox import library_names
 
 _NAMES = ("fn_name", "func_name", "function_name")

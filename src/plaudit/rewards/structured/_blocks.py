@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from plaudit.inputs.extract import after_thinking
-from plaudit.inputs.json_text import JsonError, read_json, read_json_at
+from plaudit.inputs.parsing import JsonError, read_json, read_json_at
 
 LANGUAGES = {
     "json": ("json", "json5", "jsonc"),

@@ -7,10 +7,10 @@ from typing import Any
 from plaudit.answers import judge_answer, same_normal_text
 from plaudit.inputs.columns import kind_of, plain, rows_of, same_length, shortened
 from plaudit.inputs.completions import Completion, texts_of
-from plaudit.inputs.json_text import JsonError, JsonLimitError, read_json
+from plaudit.inputs.parsing import JsonError, JsonLimitError, read_json
 from plaudit.judge import Status
 from plaudit.rewards.structured._blocks import LANGUAGES, blocks_of, json_of
-from plaudit.rewards.structured._formats import FormatError, has_path, parse
+from plaudit.rewards.structured._parsers import FormatError, has_path, parse
 from plaudit.rewards.structured._schemas import Schema, SchemaError, check_draft, schema_of
 from plaudit.scores import Score, reward
 from plaudit.scores.score import logged

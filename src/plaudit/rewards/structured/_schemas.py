@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from plaudit.inputs.json_text import JsonError, read_json
+from plaudit.inputs.parsing import JsonError, read_json
 
 _DRAFTS = {
     "4": "http://json-schema.org/draft-04/schema#",

@@ -15,7 +15,7 @@ from typing import Any
 
 from plaudit.inputs.completions import Message, model_messages, text_of
 from plaudit.inputs.extract import after_thinking
-from plaudit.inputs.json_text import JsonError, read_json, read_json_at
+from plaudit.inputs.parsing import JsonError, read_json, read_json_at
 from plaudit.rewards.tools._python_calls import Call, Expression, python_value
 
 MOST_CALLS = 100  # what a model writes beyond them is not read

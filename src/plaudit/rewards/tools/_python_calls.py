@@ -4,7 +4,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any
 
-from plaudit.inputs.python_text import parse_expression
+from plaudit.inputs.parsing import parse_expression
 
 _NO_MARKDOWN = str.maketrans({"`": " ", "\n": " "})
 _CONSTANTS = {"true": True, "false": False, "null": None}

@@ -6,8 +6,7 @@ from typing import Any
 from plaudit.inputs.columns import rows_of, same_length
 from plaudit.inputs.completions import Completion
 from plaudit.judge import Status
-from plaudit.rewards.tools._calls import calls_of
-from plaudit.rewards.tools._comparison import (
+from plaudit.rewards.tools._call_match import (
     CallMatch,
     ComparisonRules,
     arguments_of,
@@ -15,6 +14,7 @@ from plaudit.rewards.tools._comparison import (
     shown,
     type_fault,
 )
+from plaudit.rewards.tools._calls import calls_of
 from plaudit.rewards.tools._python_calls import Call
 from plaudit.rewards.tools._schemas import Expected, GoldError, Tool, expected_of, tools_of
 from plaudit.scores import Score, reward

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from plaudit.inputs.columns import kind_of, plain
-from plaudit.inputs.json_text import JsonError, read_json
+from plaudit.inputs.parsing import JsonError, read_json
 
 # What JSON schema and BFCL call the types of values.
 TYPES = {

@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from plaudit.inputs import images as images_  # `images` is a column
 from plaudit.inputs.columns import naming_row, rows_of, same_length, whole_numbers
-from plaudit.inputs.image_resize import Resize
-from plaudit.inputs.images import Size
+from plaudit.inputs.images import Resize, Size
 from plaudit.rewards.vision._formats import Format, Shape
 from plaudit.scores.boxes import Corners
 

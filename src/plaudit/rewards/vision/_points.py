@@ -7,7 +7,7 @@ from typing import Any
 
 from plaudit.inputs.columns import number_of, rows_of, same_length
 from plaudit.inputs.completions import Completion, texts_of
-from plaudit.inputs.image_resize import resize_of
+from plaudit.inputs.images import resize_of
 from plaudit.rewards.vision._answers import (
     NO_GOLD,
     answer_of,

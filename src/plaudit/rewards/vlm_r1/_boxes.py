@@ -10,8 +10,7 @@ from plaudit.inputs import extract
 from plaudit.inputs import images as images_  # `images` is a column
 from plaudit.inputs.columns import naming_row, number_of, rows_of, same_length, whole_numbers
 from plaudit.inputs.completions import Completion, Solution, gold_text_of, gold_texts_of, texts_of
-from plaudit.inputs.image_resize import Resize, resize_of
-from plaudit.inputs.images import Size
+from plaudit.inputs.images import Resize, Size, resize_of
 from plaudit.rewards.vlm_r1._common import (
     CORRECT,
     OVERLAPPING,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from plaudit.inputs import extract
 from plaudit.judge import Status
 from plaudit.scores import Score
-from plaudit.scores.debug_log import log_attempts
+from plaudit.scores.score import log_attempts
 
 CORRECT = 0.7  # the accuracy from which an answer counts as correct
 OVERLAPPING = 0.5  # the IoU, or average precision, from which boxes count as right

@@ -23,11 +23,9 @@ from typing import Any, TypeVar, get_args, get_type_hints
 import httpx
 import msgspec
 
+from plaudit.inputs.columns import TRUNCATION, python_values, same_length, truncated_rows
 from plaudit.inputs.columns import rows_of as rows_in
-from plaudit.inputs.columns import same_length
-from plaudit.inputs.golds import python_values
 from plaudit.inputs.images import is_decoded
-from plaudit.inputs.truncation import TRUNCATION, truncated_rows
 from plaudit.recipes import RowScore
 from plaudit.runs.recording import Recording, environment_recording, recording_in
 from plaudit.scores import Score

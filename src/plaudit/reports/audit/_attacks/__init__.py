@@ -6,15 +6,13 @@ To add one, write it into the module that fits: `@attack` is all that it needs. 
 
 from plaudit.reports.audit._attack import CLASSES, Attack
 from plaudit.reports.audit._attacks import (
-    code,
-    instructions,
     no_answer,
-    right_answer,
+    one_answer,
     several_answers,
     structured,
-    wrong_answer,
+    tasks,
 )
 
-_MODULES = (code, instructions, no_answer, several_answers, structured, wrong_answer, right_answer)
+_MODULES = (tasks, no_answer, several_answers, structured, one_answer)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Attack)]
 ATTACKS: tuple[Attack, ...] = tuple(sorted(_FOUND, key=lambda one: CLASSES.index(one.kind)))

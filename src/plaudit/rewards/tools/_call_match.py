@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unicodedata import normalize
 
-from plaudit.inputs.json_text import JsonError, read_json
+from plaudit.inputs.parsing import JsonError, read_json
 from plaudit.rewards.tools._python_calls import Call, Expression, python_value
 from plaudit.rewards.tools._schemas import Expected, Tool, enum_of, types_of
 

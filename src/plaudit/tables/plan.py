@@ -6,19 +6,20 @@ The plan depends on nothing else, so a run that is resumed makes the same one. E
 import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from numbers import Integral
 from typing import Any
 
 import pyarrow as pa
 
-from plaudit.inputs.column_names import PROMPT, first_of
-from plaudit.inputs.truncation import TRUNCATION
+from plaudit.inputs.columns import PROMPT, TRUNCATION, first_of
 from plaudit.judge import shared_judge
 from plaudit.recipes import Recipe
-from plaudit.recipes.scored_columns import free_names, valid_text
-from plaudit.tables._errors import InputError
-from plaudit.tables._inputs import AT_ONCE, InputFile
-from plaudit.tables._readers import UnreadableRecord, blocks_of, is_listed, records_in, schema_of
+from plaudit.recipes.row_score import free_names, valid_text
+from plaudit.tables.errors import InputError
+from plaudit.tables.inputs import AT_ONCE, InputFile
+from plaudit.tables.readers import UnreadableRecord, blocks_of, is_listed, records_in, schema_of
 
 ADDED = ("row_id", "group_id", "total", "status", "explanation")
 OTHER_VALUES = "other_values"
@@ -186,7 +187,7 @@ def plan_of(
         recipe, guessed = recipe.with_guessed_columns(filled[0].columns)
     column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
     for head in filled:
-        _check_columns(head, column, recipe, group)
+        check_columns(head, recipe, column, group)
     listed = _listed(filled, column)
     names = list(dict.fromkeys(name for head in filled for name in head.columns))
     columns = tuple(_column(name, filled, column, listed, scores_only) for name in names)
@@ -238,9 +239,12 @@ def _completions_column(head: Head) -> str:
     return found[0] if found else COMPLETIONS[0]
 
 
-def _check_columns(head: Head, column: str, recipe: Recipe, group: str | None) -> None:
+def check_columns(
+    head: Head, recipe: Recipe, column: str | None, group: str | None, completions: bool = True
+) -> None:
+    """Raise InputError if a file lacks a column; `completions`: whether it must have some."""
     try:
-        recipe.check(head.columns)
+        recipe.check(head.columns, completions=completions)
     except ValueError as error:
         raise InputError(f"{head.name}: {error}") from error
     for option, name in (("--completions", column), ("--group", group)):
@@ -265,6 +269,35 @@ def _listed(heads: Sequence[Head], column: str) -> bool:
             "score them in separate runs"
         )
     return True in found
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Raise InputError for an option that is not a whole number of at least 1; None is left out."""
+    for name, value in numbers.items():
+        if value is None:
+            continue
+        if not isinstance(value, Integral):
+            raise InputError(f"{name} must be a whole number, got {value!r:.80}")
+        if value < 1:
+            raise InputError(f"{name} must be 1 or more, got {value}")
+
+
+def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
+    """Return the recipe with further columns, argument -> column.
+
+    Raises InputError for an argument that none of its rewards takes.
+    """
+    try:
+        return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
+    except ValueError as error:
+        needs = recipe.needs()
+        turned = [
+            f"--column {c}={a}"
+            for a, c in columns.items()
+            if c in needs and not get_close_matches(a, needs)  # else it is misspelt
+        ]
+        hint = f". The argument comes first: did you mean {' '.join(turned)}?" if turned else ""
+        raise InputError(f"{error}{hint}") from error
 
 
 # --- types ----------------------------------------------------------------------------------------

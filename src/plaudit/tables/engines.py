@@ -23,19 +23,25 @@ import pyarrow as pa
 
 import plaudit
 from plaudit.judge import configure, shared_judge
-from plaudit.processes import cores, die_with_parent, end_process, start_python
-from plaudit.tables._errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
-from plaudit.tables._output import score_and_write
-from plaudit.tables._plan import Plan
-from plaudit.tables._readers import Chunk
-from plaudit.tables._score_chunk import ScoredChunk
+from plaudit.processes import (
+    cores,
+    die_with_parent,
+    end_process,
+    leave_pandas_alone,
+    start_python,
+)
+from plaudit.tables.errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
+from plaudit.tables.output import score_and_write
+from plaudit.tables.plan import Plan
+from plaudit.tables.readers import Chunk
+from plaudit.tables.score_chunk import ScoredChunk
 
 T = TypeVar("T")
 
 ATTEMPTS = 3
 IO_THREADS = 4  # of a worker, for files that are elsewhere
 STOP_TIMEOUT = 5.0  # seconds that a worker has to exit by itself
-WORKER = "plaudit.tables._engines"
+WORKER = "plaudit.tables.engines"
 RETRIES = 10  # of a task of Ray: a node may die for reasons other than its tasks
 AHEAD = 2  # tasks of Ray that are sent for each core
 
@@ -273,27 +279,6 @@ def _pickled(result: Any) -> memoryview:
     except Exception as error:  # a user's own class may raise anything
         why = f"{type(result).__name__} cannot be sent to the process that started this one"
         return ForkingPickler.dumps(f"{why}: {describe(error)}")
-
-
-class _NoPandas:
-    """A finder of modules that finds no pandas, whether it is installed or not."""
-
-    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
-
-
-def leave_pandas_alone() -> None:
-    """Keep pyarrow from importing pandas, which takes a second, to see whether a list is a Series.
-
-    Only for processes of plaudit's own. pyarrow asks once; `to_pandas` still imports pandas later.
-    """
-    finder = _NoPandas()
-    sys.meta_path.insert(0, finder)
-    try:
-        pa.array([0])
-    finally:
-        sys.meta_path.remove(finder)
 
 
 def set_up_worker(limits: Mapping[str, Any]) -> None:

@@ -18,6 +18,7 @@ import zlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from gzip import GzipFile
 from itertools import chain, compress, count, islice
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple, cast
@@ -25,10 +26,10 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.inputs.golds import python_values
-from plaudit.tables._errors import InputError, StoppedError, StorageError
-from plaudit.tables._inputs import InputFile, find_inputs
-from plaudit.tables._storage import open_arrow, open_input, raising_storage_errors
+from plaudit.inputs.columns import python_values
+from plaudit.tables.errors import InputError, StoppedError, StorageError
+from plaudit.tables.inputs import InputFile, find_inputs
+from plaudit.tables.storage import open_arrow, open_input, raising_storage_errors
 
 try:  # four times as quick as Python's own; what both can read, they read as the same
     import msgspec
@@ -59,8 +60,7 @@ _BLOCK = 256  # records of a JSON array or a CSV file that make a block
 _ROW_BYTES = 512  # of a row in Arrow, at least: encoded, it may take a few, but 100 times as many
 # once it is decoded, and time to score
 _BOM = b"\xef\xbb\xbf"
-_GZIP = 31  # what zlib calls a gzip file
-_UNPACKED = 1 << 20  # bytes of text that are unpacked at once
+_DAMAGED = (OSError, EOFError, zlib.error)  # what a reader of a damaged file raises
 # What pyarrow raises for a date or a time zone that Python cannot represent.
 _UNKNOWN = (ValueError, OverflowError, KeyError)
 # A whole string, or a character that opens, closes or separates; a quote alone begins a string
@@ -284,7 +284,7 @@ def blocks_of(file: InputFile, index: int) -> Iterator[Block]:
                     yield Block(index, numbers, records, read)
         except UnreadableError as error:
             yield Block(index, [error.line], [UnreadableRecord(str(error), "")], file.size)
-        except (OSError, pa.ArrowException) as error:
+        except (*_DAMAGED, pa.ArrowException) as error:
             yield _rest(index, last + 1, error, file)
 
 
@@ -297,31 +297,13 @@ def _rest(index: int, number: int, error: Exception, file: InputFile) -> Block:
 
 
 def _reader_of(file: InputFile, raw: BinaryIO) -> Read:
-    if file.codec == "gzip":
-        pieces = _gunzipped(raw)
-        return lambda size: next(pieces, b"")
     read: Read = raw.read
-    if file.codec:
+    if file.codec == "gzip":
+        # In pieces as they are unpacked: of a file that is cut off, nothing before the cut is lost.
+        read = GzipFile(fileobj=raw).read1
+    elif file.codec:
         read = pa.CompressedInputStream(pa.PythonFile(raw, "r"), file.codec).read
     return read
-
-
-def _gunzipped(raw: BinaryIO) -> Iterator[bytes]:
-    """Yield the text of a gzip file, up to where it is cut off; Arrow's reader loses some there."""
-    decoder, begun, data = zlib.decompressobj(_GZIP), False, b""
-    while data := data or raw.read(PIECE):
-        try:
-            text = decoder.decompress(data, _UNPACKED)
-        except zlib.error as error:
-            raise OSError(str(error)) from error
-        begun, data = True, decoder.unconsumed_tail
-        if decoder.eof:  # another member may follow, or zeros
-            begun, data = False, decoder.unused_data.lstrip(b"\0")
-            decoder = zlib.decompressobj(_GZIP)
-        if text:
-            yield text
-    if begun:
-        raise OSError("Truncated compressed stream")
 
 
 def _json_lines(file: InputFile, raw: BinaryIO) -> Iterator[Found]:
@@ -388,7 +370,7 @@ def _gathered(records: Iterator[tuple[int, Record]]) -> Iterator[Found]:
             if len(block) == _BLOCK:
                 yield numbers, block
                 numbers, block = [], []
-    except (UnreadableError, OSError):
+    except (UnreadableError, *_DAMAGED):
         yield numbers, block
         raise
     yield numbers, block
@@ -581,7 +563,7 @@ def schema_of(file: InputFile) -> pa.Schema | None:
 # --- ranges and chunks ----------------------------------------------------------------------------
 
 
-class Range(NamedTuple):
+class FileRange(NamedTuple):
     """A piece of a file that can be read without what precedes it.
 
     file: the index of the input
@@ -598,20 +580,13 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What one worker gets at once.
+    """What one worker gets at once."""
 
-    number: the number of the chunk, from 0, and of the part that is made from it
-    block: its records; None if the worker reads them
-    first_record: the number of its first record, if all records before it were read
-    read: how many bytes of the input it is made from
-    range: where to read its records
-    """
-
-    number: int
-    block: Block | None
-    first_record: int = 0
-    read: int = 0
-    range: Range | None = None
+    number: int  # the number of the chunk, from 0, and of the part that is made from it
+    block: Block | None  # its records; None if the worker reads them
+    first_record: int = 0  # the number of its first record, if all records before it were read
+    read: int = 0  # how many bytes of the input it is made from
+    range: FileRange | None = None  # where to read its records
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -709,24 +684,24 @@ def _joined(blocks: Sequence[Block]) -> Block:
     return replace(last, numbers=numbers, records=records)
 
 
-def ranges_of(file: InputFile, index: int) -> list[Range] | None:
+def ranges_of(file: InputFile, index: int) -> list[FileRange] | None:
     """Return the ranges of a file; None if it has to be read from front to back."""
     if file.format == "jsonl" and not file.codec:
         return _ranges_of_lines(file.size, index)
     return _ranges_of_row_groups(file, index) if file.format == "parquet" else None
 
 
-def _ranges_of_lines(size: int, index: int) -> list[Range]:
-    ranges: list[Range] = []
+def _ranges_of_lines(size: int, index: int) -> list[FileRange]:
+    ranges: list[FileRange] = []
     start = 0
     while start < size:
         end = min(start + chunk_bytes(len(ranges)), size)
-        ranges.append(Range(index, start, end, end - start))
+        ranges.append(FileRange(index, start, end, end - start))
         start = end
     return ranges
 
 
-def _ranges_of_row_groups(file: InputFile, index: int) -> list[Range] | None:
+def _ranges_of_row_groups(file: InputFile, index: int) -> list[FileRange] | None:
     """Return ranges of row groups; None if a row group is too large for one worker."""
     try:
         with open_parquet(file) as table:
@@ -737,18 +712,18 @@ def _ranges_of_row_groups(file: InputFile, index: int) -> list[Range] | None:
     sizes = [max(group.total_byte_size, _ROW_BYTES * group.num_rows) for group in groups]
     if max(sizes, default=0) > 2 * LARGEST:
         return None
-    ranges: list[Range] = []
+    ranges: list[FileRange] = []
     start = held = 0
     for end, size in enumerate(sizes, 1):
         held += size
         if held >= chunk_bytes(len(ranges)) or end == len(sizes):
             share = file.size * held // sum(sizes)
-            ranges.append(Range(index, start, end, share))
+            ranges.append(FileRange(index, start, end, share))
             start, held = end, 0
     return ranges
 
 
-def read_range(file: InputFile, wanted: Range) -> Block:
+def read_range(file: InputFile, wanted: FileRange) -> Block:
     """Read the records of a range."""
     if file.format == "jsonl":
         with raising_storage_errors(file.name), open_input(file.url or file.path) as raw:
@@ -774,7 +749,7 @@ def read_range(file: InputFile, wanted: Range) -> Block:
     return Block(wanted.file, range(first, first + rows), records[0] if rows else [], file.size)
 
 
-def _lines_from(raw: BinaryIO, wanted: Range) -> Block:
+def _lines_from(raw: BinaryIO, wanted: FileRange) -> Block:
     """Read the lines that begin in a range, the last of them whole; they are counted from 1."""
     start = max(wanted.start - 1, 0)  # a newline there ends a line of the range before
     raw.seek(start)

@@ -26,20 +26,25 @@ from typing import Any, Protocol, TextIO
 
 import pyarrow as pa
 
-from plaudit.inputs.columns import rows_of
-from plaudit.inputs.golds import is_missing, python_values
+from plaudit.inputs.columns import is_missing, python_values, rows_of
 from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe
 from plaudit.recipes.files import as_recipe
-from plaudit.recipes.scored_columns import free_names, renamed_note, valid_texts
-from plaudit.tables._engines import score_locally
-from plaudit.tables._errors import InputError, RejectedRowError, StoppedError, without_hints
-from plaudit.tables._plan import Head, Plan, is_read_by, plan_of
-from plaudit.tables._readers import Block, Chunk, python_rows
-from plaudit.tables._score_chunk import ROW_IDS, Rejected, ScoredChunk, completions_in, score_chunk
-from plaudit.tables._score_table import FirstParts, check_numbers, with_columns
-from plaudit.tables._summary import IN_PART, LATEX, ReasonCounts, ScoreProgress, reason_lines
+from plaudit.recipes.row_score import free_names, renamed_note, valid_texts
+from plaudit.tables.engines import score_locally
+from plaudit.tables.errors import InputError, RejectedRowError, StoppedError, without_hints
+from plaudit.tables.plan import Head, Plan, check_numbers, is_read_by, plan_of, with_columns
+from plaudit.tables.readers import Block, Chunk, python_rows
+from plaudit.tables.score_chunk import (
+    ROW_IDS,
+    FirstParts,
+    Rejected,
+    ScoredChunk,
+    completions_in,
+    score_chunk,
+)
+from plaudit.tables.summary import IN_PART, LATEX, ReasonCounts, ScoreProgress, reason_lines
 
 TEXTS = ("status", "extracted_answer", "why")  # what a table gets, besides numbers
 REJECTED = "rejected"  # the status of a row that cannot be scored

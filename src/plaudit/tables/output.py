@@ -27,17 +27,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from plaudit.recipes.scored_columns import read_names, renamed_in
+from plaudit.recipes.row_score import read_names, renamed_in
 from plaudit.runs.recording import recover
-from plaudit.tables._errors import RESUME_HINT, InputError, StoppedError
-from plaudit.tables._plan import Plan
-from plaudit.tables._readers import Chunk
-from plaudit.tables._score_chunk import ScoredChunk, score_chunk
-from plaudit.tables._storage import Folder, folder_at, local_path, url_in, why
-from plaudit.tables._summary import RunCounts, ScoreSummary
+from plaudit.tables.errors import RESUME_HINT, InputError, StoppedError
+from plaudit.tables.plan import Plan
+from plaudit.tables.readers import Chunk
+from plaudit.tables.score_chunk import FIRST, ScoredChunk, score_chunk
+from plaudit.tables.storage import Folder, folder_at, local_path, url_in, why
+from plaudit.tables.summary import RunCounts, ScoreSummary
 
 PROGRESS = ".progress"
-FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 SHORT = 1000  # bytes of counts that are kept in memory
 REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = (
@@ -314,17 +313,13 @@ def _differing(earlier: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
 class ScoredFolder:
     """A folder that a run wrote, to be read again.
 
-    parts: its files part-….parquet, in order
-    components: the names of the rewards, each of which is a column
-    run: what _run.json holds
-
     Columns that were renamed because the input has their names are read by their usual names.
     """
 
     path: Path
-    parts: tuple[Path, ...]
-    components: tuple[str, ...]
-    run: Mapping[str, Any]
+    parts: tuple[Path, ...]  # its files part-….parquet, in order
+    components: tuple[str, ...]  # the names of the rewards, each of which is a column
+    run: Mapping[str, Any]  # what _run.json holds
 
     @property
     def renamed(self) -> Mapping[str, str]:
@@ -371,7 +366,7 @@ def open_scored(folder: str | PathLike[str]) -> ScoredFolder:
     >>> open_scored("no-such-run")
     Traceback (most recent call last):
     ...
-    plaudit.tables._errors.InputError: there is no folder no-such-run
+    plaudit.tables.errors.InputError: there is no folder no-such-run
     """
     if url := url_in(fspath(folder)):
         raise InputError(

@@ -16,8 +16,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from plaudit.tables._errors import InputError
-from plaudit.tables._storage import (
+from plaudit.tables.errors import InputError
+from plaudit.tables.storage import (
     RemoteFile,
     folder_url,
     is_url,

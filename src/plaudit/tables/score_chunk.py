@@ -18,28 +18,28 @@ import pyarrow.compute as pc
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.recipes.bound_reward import BrokenRewardError
-from plaudit.recipes.row_score import ScoredBatch
-from plaudit.recipes.scored_columns import parquet_of, scored_columns, text_array, valid_texts
-from plaudit.tables._errors import (
+from plaudit.recipes.row_score import (
+    ScoredBatch,
+    parquet_of,
+    scored_columns,
+    text_array,
+    valid_texts,
+)
+from plaudit.tables.errors import (
+    RETRY_HINT,
     ROW_ERRORS,
     CommonFailure,
     StoppedError,
     common_failure,
     reason_of,
 )
-from plaudit.tables._plan import Column, Plan, array_of
-from plaudit.tables._readers import (
-    Block,
-    Chunk,
-    UnreadableRecord,
-    python_rows,
-    records_in,
-    start_of,
-)
+from plaudit.tables.plan import Column, Plan, array_of
+from plaudit.tables.readers import Block, Chunk, UnreadableRecord, python_rows, records_in, start_of
 
 if TYPE_CHECKING:
     from plaudit.scores import Score
 
+FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 ROW_IDS = 10**9  # ids for the rows of a part
 _MAX_GROUP_ID = 80  # characters: longer texts are groups by their digest
 
@@ -48,13 +48,10 @@ ParsedRecord = dict[str, Any] | UnreadableRecord
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that was not scored: where it is, why, and how it begins.
-
-    line: its line, or its row in a file that has no lines
-    """
+    """A row that was not scored: where it is, why, and how it begins."""
 
     file: str
-    line: int
+    line: int  # its line, or its row in a file that has no lines
     row_id: int
     reason: str
     row: str
@@ -129,23 +126,64 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     )
 
 
+class FirstParts:
+    """Holds back the first parts until one shows that the rewards work.
+
+    A reward with a bug fails on every row. Such a run stops, and leaves no part that a later run
+    would take for done. The order in which parts arrive does not matter.
+    """
+
+    def __init__(self) -> None:
+        self._works = False
+        self._held: list[ScoredChunk] = []
+
+    def found(self, number: int) -> None:
+        """Count a part that is there already: for the run that wrote it, the rewards worked."""
+        self._works = self._works or number < FIRST
+
+    def ready(self, scored: ScoredChunk) -> list[ScoredChunk]:
+        """Return the parts that may be written, now that this one has been scored."""
+        if self._works or (scored.failure is None and scored.number >= FIRST):
+            return [scored]
+        self._held.append(scored)
+        first = self._failures()
+        if all(first) and len({one.kind for one in first if one}) < 2:
+            return []
+        self._works = True
+        held, self._held = self._held, []
+        return held
+
+    def _failures(self) -> list[CommonFailure | None]:
+        return [part.failure for part in self._held if part.number < FIRST]
+
+    @property
+    def all_failed(self) -> bool:
+        """Whether every row of all the first parts failed: the rest need not be scored."""
+        return len(self._failures()) == FIRST
+
+    def check(self) -> None:
+        """At the end of a run, raise StoppedError if every row of its first parts failed."""
+        if failure := next(filter(None, self._failures()), None):
+            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
+            raise StoppedError(
+                f"{which} fails with the same error, for example\n"
+                f"{failure.description}\n{RETRY_HINT}"
+            )
+
+
 # --- records -> rows ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Completions of one block, a list for each thing that is known of them.
-
-    records: what each was read from
-    places: the index of the record in its block
-    entries: the index of the completion in its record
-    """
+    """Completions of one block, a list for each thing that is known of them."""
 
     row_ids: Sequence[int]
     group_ids: Sequence[str]
-    records: Sequence[dict[str, Any]]
-    places: Sequence[int]
-    entries: Sequence[int]
+    records: Sequence[dict[str, Any]]  # what each was read from
+    places: Sequence[int]  # the index of the record in its block
+    entries: Sequence[int]  # the index of the completion in its record
     lines: Sequence[int]
 
     def __len__(self) -> int:

@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, unquote
 import pyarrow as pa
 import pyarrow.fs as pafs
 
-from plaudit.tables._errors import InputError, StorageError
+from plaudit.tables.errors import RESUME_HINT, InputError, StoppedError, StorageError
 
 ATTEMPTS = 5  # at a request
 BUFFER = 1 << 16  # bytes of a remote file, for readers that ask for few
@@ -75,6 +75,22 @@ def raising_storage_errors(path: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(f"cannot read {path}: {why(error)}") from error
+
+
+@contextmanager
+def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
+    """Raise StoppedError if memory, descriptors or the like run out; `hint` says what to do."""
+    try:
+        yield
+    except StorageError as error:
+        raise StoppedError(f"{error}. {hint}") from error
+    except MemoryError as error:
+        raise StoppedError(f"there is too little memory. {hint}") from error
+    except BrokenPipeError:
+        raise  # nobody reads the output: the command line exits without a message
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        raise StoppedError(f"cannot continue: {why(error)}{where}. {hint}") from error
 
 
 # --- names ----------------------------------------------------------------------------------------
@@ -141,16 +157,12 @@ def without_settings(url: str) -> str:
 
 
 class RemoteFile(NamedTuple):
-    """A file that a URL names.
-
-    name: its path below the folder that was asked for; "" if the file itself was asked for
-    changed: when it was last changed, as text; "" if the storage does not say
-    """
+    """A file that a URL names."""
 
     url: str
-    name: str
+    name: str  # its path below the folder that was asked for; "" if the file itself was asked for
     size: int
-    changed: str
+    changed: str  # when it was last changed, as text; "" if the storage does not say
 
 
 def remote_files(url: str) -> list[RemoteFile]:

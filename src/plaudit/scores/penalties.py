@@ -1,9 +1,10 @@
-"""The share of the n-grams of a sequence that repeat another."""
+"""What penalties compute: the share of n-grams that repeat another, and curves over a length."""
 
 from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from itertools import count
+from math import cos, pi
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -76,3 +77,22 @@ def _count_unique(grams: "Ids") -> int:
 
     ordered = np.sort(grams)
     return 1 + int(np.count_nonzero(ordered[1:] != ordered[:-1]))
+
+
+def cosine(length: float, period: float, start: float, end: float) -> float:
+    """Half a cosine: `start` at length 0, `end` at `period`.
+
+    Beyond `period` it goes back towards `start`, and so on; clamp the length where that is not
+    wanted.
+    """
+    return start - (start - end) * (1.0 - cos(pi * length / period)) / 2.0
+
+
+def soft_overlong(length: float, longest: float, margin: float) -> float:
+    """0 up to `longest - margin`, then falling to -1 at `longest`, and -1 beyond.
+
+    length, longest, margin: all in the same unit, such as tokens
+    """
+    if length <= longest - margin:
+        return 0.0
+    return (longest - margin - length) / margin if length <= longest else -1.0
