@@ -74,7 +74,7 @@ _DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
 
 
 class Final(NamedTuple):
-    """The final answer, and where it stood: box, tag, announced, line; "" if there is none.
+    """The final answer, and where it stood: box, tag, json, announced, line; "" if there is none.
 
     >>> final_answer("<answer>5</answer>").where
     'tag'
@@ -103,7 +103,7 @@ def final_answer(text: str) -> Final:
         return _last_line(body)
     answer, where, end = found
     after = body[end : end + 5 * LONGEST_ANSWER]
-    other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
+    other = _OR_ANOTHER.match(after) if where in ("box", "tag", "json") else None
     if other:
         answer += f" \\text{{ or }} {other[1]}"
     answer = answer.strip()
@@ -122,7 +122,7 @@ def answer_text(text: str) -> str:
     ''
     """
     final = final_answer(text)
-    if final.where in ("box", "tag", "announced"):
+    if final.where in ("box", "tag", "json", "announced"):
         return "" if final.retracted else final.text
     return after_thinking(text).strip()
 
@@ -165,7 +165,7 @@ def _in_json(text: str) -> tuple[str, str, int] | None:
         if isinstance(held, dict):
             keys = {str(key).lower(): key for key in held}
             key = next((keys[name] for name in _ANSWER_KEYS if name in keys), None)
-            return None if key is None else (_plain_value(held[key]), "tag", end)
+            return None if key is None else (_plain_value(held[key]), "json", end)
     return None
 
 
@@ -286,7 +286,8 @@ _SENTENCE_END = re.compile(r"[。！？।]|\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?
 # Before a full stop that ends no sentence. `sentence_end` looks at six characters for it.
 _ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$")
 _TAKEN_BACK = re.compile(
-    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
+    # It looks ahead, so that "that is wrong" of "actually, that is wrong" is found as well.
+    r"\bactually[,:]?\s+(?:no\b|wait\b|(?=that|it(?:'s| is)|I\b|the (?:correct|right) ))"
     r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
     r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
     r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
