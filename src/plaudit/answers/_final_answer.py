@@ -307,7 +307,7 @@ _TAKEN_BACK = re.compile(
     r"|\bI (?:need|have|want) to correct\b|\bthe (?:answer|result|value) (?:must|has to) be\b"
     r"|\binstead\b(?! of)|\bit (?:is|was) in fact\b|\bturns out\b"
     r"|\bin fact,? (?:it is|it's|the answer) "
-    r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
+    r"|\bthe (?:correct|right|real|true|actual) (?:answer|box|point|value) (?:is|should)",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(

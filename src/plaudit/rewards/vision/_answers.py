@@ -17,11 +17,14 @@ _NOTHING = re.compile(
     re.IGNORECASE,
 )
 _NULL_BOX = re.compile(
-    r"[\"'](?:bbox_2d|box_2d|bbox|box|point_2d|point)[\"']\s*+:\s*+(?:null|None|\[\s*+\])"
+    r"[\"'](?:b?box(?:es)?|points?|objects|detections)(?:_2d)?[\"']\s*+:\s*+(?:null|None|\[\s*+\])"
 )
 _NO_OBJECT = re.compile(r"there (?:is|are) no\b", re.IGNORECASE)
-_DENIAL = re.compile(r"\b(?:not|never|neither|cannot)\b|n['’]t\b", re.IGNORECASE)
-_CLAUSE = re.compile(r"[.!?;\n\"{}<>]|'(?!t\b)")  # the apostrophe of "isn't" ends no clause
+_DENIAL = re.compile(
+    r"\b(?:not|never|neither|cannot)\b|n['’]t\b|\bthere(?:'s| is) no (?!doubt)", re.IGNORECASE
+)
+# The apostrophe of "isn't" and "there's" ends no clause, that of a label does.
+_CLAUSE = re.compile(r"[.!?;\n\"{}<>]|'(?![ts]\b)|\bbut\b")
 _CALLED_WRONG = re.compile(
     r"\W*+(?:is|was|are|were)\s++(?:\w++\s++)?(?:wrong|incorrect|not\s++(?:right|correct|it))\b",
     re.IGNORECASE,

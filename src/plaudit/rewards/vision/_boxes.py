@@ -31,6 +31,7 @@ from plaudit.scores.boxes import Box, Corners
 
 RIGHT_FROM = 0.5  # the IoU from which a box is right
 LABELS = ("exact", "casefold", "ignore")
+_MOST_SHOWN = 50  # boxes in the answer of a score
 
 
 @reward(columns=COLUMNS)
@@ -263,17 +264,25 @@ def _boxes_score(row: Row, labels: str, thresholds: Sequence[float]) -> Score:
     if not wanted:
         return none_score(answer, len(shapes), retracted)
     found = _labelled(shapes, row.answers)
-    read, golds = (
-        shown([box.corners for box in some if box.corners])[:2000] for some in (found, wanted)
-    )
     places = [shape[1:3] for shape in shapes]
     if fault := fault_of(answer, places, retracted, "box", one=False):
-        return failed(*fault, read if found else answer, golds)
+        return failed(*fault, _shown(found) if found else answer, _shown(wanted))
+    return compared(found, wanted, labels, thresholds)
+
+
+def compared(
+    found: Sequence[Box], wanted: Sequence[Box], labels: str, thresholds: Sequence[float]
+) -> Score:
+    """Return the score of boxes that were read."""
     matched = [_matched(found, wanted, labels, threshold) for threshold in thresholds]
     values = [2 * len(pairs) / (len(found) + len(wanted)) for pairs in matched]
     value = sum(values) / len(values)
     why = _why(matched[0], found, wanted)
-    return Score(value, why, read, golds, "F1 of boxes", right=value == 1.0)
+    return Score(value, why, _shown(found), _shown(wanted), "F1 of boxes", right=value == 1.0)
+
+
+def _shown(found: Sequence[Box]) -> str:
+    return shown([box.corners for box in found[:_MOST_SHOWN] if box.corners])
 
 
 def _matched(

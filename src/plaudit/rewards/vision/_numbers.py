@@ -24,7 +24,7 @@ _NUMBER = re.compile(rf"(?<![\w.])-?(?:{_DIGITS})(?![\d\w]*+\d)")
 _WORD = re.compile(r"[a-z]++")
 _HEDGE = re.compile(
     r"\bnot\b|n['’]t\b|\bat (?:least|most)\b|\bor (?:more|less|fewer)\b"
-    r"|\b(?:more|less|fewer) than\b|\bbetween\b|\bup to\b|±|\+/-|[<>≤≥~]=?\s*+\d"
+    r"|\b(?:more|less|fewer) than\b|\bbetween\b|\bup to\b|±|\+/-|(?<!\w)[<>≤≥~]=?\s*+\d|\d\+(?!\d)"
     r"|\bover \d|\bunder \d",
     re.IGNORECASE,
 )
@@ -123,6 +123,7 @@ _UNTIL = r"(?:-{1,2}>|→|-|–|—|~|\bto\b|\buntil\b|\btill\b|\band\b)"
 _IS = r"[\"']?(?:\s++(?:time|at|is))*+\s*+[:=]?\s*+[\"']?"
 _PAIR = re.compile(
     rf"[\[(]\s*+[\"']?({_TIME}){_AFTER}\s*+,\s*+[\"']?({_TIME}){_AFTER}\s*+[\])]"
+    rf"|\A({_TIME}){_AFTER}\s*+,\s*+({_TIME}){_AFTER}\.?\Z"
     rf"|(?:\bfrom\s++)?({_TIME}){_AFTER}\s*+{_UNTIL}\s*+({_TIME}){_AFTER}"
     rf"|\b(?:start|begin)\w*+{_IS}({_TIME}){_AFTER}"
     rf"[^\d]{{0,40}}?\b(?:end|finish|stop)\w*+{_IS}({_TIME})",
