@@ -34,7 +34,7 @@ _ANNOUNCED = re.compile(
     r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
     r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer"
     r"|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
-    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
+    r"(?:is(?!n['’]t)\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
 )

@@ -6,12 +6,15 @@ from functools import lru_cache
 
 _FORMATTING = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
+    r"|<\|\w++\|>|</?s>|<eos>"  # the tokens that end a text
 )
 _LEAD = re.compile(
-    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+"
-    r"(?:is|:|=)?\s*+",
+    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?"
+    r"(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+(?:is|:|=)?\s*+"
+    r"|^i(?:'d|\s++would)?\s++(?:choose|pick|say|go\s++with)\s++|^not\s++\(?[A-Z]\)?,?\s++but\s++",
     re.IGNORECASE,
 )
+_QUOTED_LETTER = re.compile(r"['‘’]([A-Za-z])['’]")
 _LETTER = re.compile(
     r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;!-]|\?$|\(|only$|because\b|since\b)"
 )
@@ -36,7 +39,7 @@ def _plain_choice(text: str) -> str:
 
 def read_choice(text: str) -> str | None:
     r"""The letter of an option that a text is; None if there is none, or more than one."""
-    plain = _LEAD.sub("", _plain_choice(text))
+    plain = _QUOTED_LETTER.sub(r"\1", _LEAD.sub("", _plain_choice(text)))
     if several_choices(plain):
         return None
     if len(plain) == 1 and plain.isalpha():

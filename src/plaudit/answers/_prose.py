@@ -335,9 +335,13 @@ def stated_choice(text: str) -> str | None:
             and not _RULED_OUT.search(statement[: match.end() - 1])
             and not _RULED_OUT_AFTER.match(statement, match.end())
         }
-        if found:
+        # "The answer is 42" or a number alone is the last word, whatever letters stand before it.
+        if found or _VALUE_STATED.search(statement):
             return found.pop() if len(found) == 1 else None
     return None
+
+
+_VALUE_STATED = re.compile(r"\banswer is [(\[{$\\]*+[-\d]|^(?=[^a-z]*+$)\D*+\d", re.IGNORECASE)
 
 
 def stated_option(text: str, options: tuple[str, ...]) -> str | None:

@@ -1,7 +1,7 @@
 """Rewards for boxes: one, or all objects of an image."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from plaudit.inputs.columns import number_of
@@ -289,36 +289,34 @@ def _matched(
     found: Sequence[Box], wanted: Sequence[Box], labels: str, threshold: float
 ) -> dict[int, int]:
     """Return prediction -> gold, for as many boxes as possible."""
+    preds, golds = (_by_label(some, labels) for some in (found, wanted))
     partners: list[list[int]] = [[] for _ in found]
-    for preds, golds in _same_labels(found, wanted, labels):
+    least = max(threshold, 1e-9)  # boxes that do not overlap never match
+    for label, indexes in golds.items():
+        alike = preds.get(label, [])
+        if label is None:  # a gold without a label takes any
+            alike = [(index, box.corners) for index, box in enumerate(found)]
         pairs = boxes.overlapping(
-            [found[pred].corners for pred in preds],
-            [wanted[gold].corners for gold in golds],
-            max(threshold, 1e-9),  # boxes that do not overlap never match
+            [corners for _, corners in alike],
+            [corners for _, corners in indexes],
+            least,
             thinnest=0.0,
         )
         for pred, gold, _ in pairs:
-            partners[preds[pred]].append(golds[gold])
+            partners[alike[pred][0]].append(indexes[gold][0])
     return largest_matching(partners)
 
 
-def _same_labels(
-    found: Sequence[Box], wanted: Sequence[Box], labels: str
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the predictions and the golds of each label, by index."""
-    if labels == "ignore":
-        yield list(range(len(found))), list(range(len(wanted)))
-        return
-    normal = (lambda label: str(label).strip().casefold()) if labels == "casefold" else str
-    preds: dict[str, list[int]] = {}
-    for index, box in enumerate(found):
-        preds.setdefault(normal(box.label), []).append(index)
-    golds: dict[str | None, list[int]] = {}
-    for index, box in enumerate(wanted):
-        golds.setdefault(None if box.label is None else normal(box.label), []).append(index)
-    for label, indexes in golds.items():
-        # A gold without a label takes any.
-        yield list(range(len(found))) if label is None else preds.get(label, []), indexes
+def _by_label(some: Sequence[Box], labels: str) -> dict[object, list[tuple[int, Corners | None]]]:
+    """Return the indexes and corners of the boxes of each label."""
+    alike: dict[object, list[tuple[int, Corners | None]]] = {}
+    for index, (corners, label) in enumerate(some):
+        if labels == "ignore":
+            label = None
+        elif labels == "casefold" and label is not None:
+            label = str(label).strip().casefold()
+        alike.setdefault(label, []).append((index, corners))
+    return alike
 
 
 def _why(pairs: dict[int, int], found: Sequence[Box], wanted: Sequence[Box]) -> str:

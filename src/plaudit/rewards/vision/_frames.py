@@ -159,7 +159,11 @@ def point_of(shape: Shape, written: Notation) -> tuple[float, float] | None:
     return x * written.across, y * written.down
 
 
-def shown(shapes: Sequence[Sequence[float]]) -> str:
+# One template takes half the time of a format for each number.
+_SHOWN = {2: "[%.6g, %.6g]", 4: "[%.6g, %.6g, %.6g, %.6g]"}
+
+
+def shown(shapes: Sequence[tuple[float, ...]]) -> str:
     """Return boxes or points in pixels, as the report reads them: `[[0, 0, 9, 9], [5, 5]]`."""
-    texts = [f"[{', '.join(f'{number:.6g}' for number in shape)}]" for shape in shapes]
+    texts = [_SHOWN[len(shape)] % shape for shape in shapes]
     return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
