@@ -14,7 +14,7 @@ import random
 import re
 
 from plaudit.rewards.vision import boxes_reward
-from plaudit.rewards.vision._boxes import compared
+from plaudit.rewards.vision._boxes import GoldBoxes, compared
 from plaudit.rewards.vlm_r1 import detection_score
 from plaudit.scores.boxes import Box, box_of
 from report import Table, arguments, best_in_turns, seconds, show, times
@@ -56,7 +56,9 @@ def batch(count: int, repeat: int) -> list[object]:
     """Score a batch whole, and its boxes once they are read."""
     rows = [image(count, seed) for seed in range(max(1, min(IMAGES, 10 * IMAGES // count)))]
     contents, golds = zip(*rows, strict=True)
-    read = [(read_boxes(content), read_boxes(gold)) for content, gold in rows]
+    read = [
+        (read_boxes(content), GoldBoxes(tuple(read_boxes(gold)), gold)) for content, gold in rows
+    ]
     taken = best_in_turns(
         {
             "all": lambda: boxes_reward(contents, golds),

@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from plaudit.inputs.columns import number_of
 from plaudit.inputs.completions import Completion
@@ -173,23 +174,24 @@ def boxes_reward(
 def _box_score(row: Row, takes_any: bool, measure: str, threshold: float | None) -> Score:
     if row.gold is None:
         return NO_GOLD
-    wanted = _gold_boxes(row.gold, row.golds)
-    if wanted is None or (len(wanted) > 1 and not takes_any):
-        return bad_gold(row.gold, "no box" if wanted is None else "several boxes")
+    gold = _gold_boxes(row.gold, row.golds)
+    if gold is None or (len(gold.boxes) > 1 and not takes_any):
+        return bad_gold(row.gold, "no box" if gold is None else "several boxes")
     answer, retracted = answer_of(row.text)
     shapes = _box_shapes(answer, row.answers, MANY)
     if len(shapes) == 2 and _is_linked(answer, *shapes):
         shapes.pop()
-    if not wanted:
+    if not gold.boxes:
         return none_score(answer, len(shapes), retracted)
-    found, golds = _corners(shapes, row.answers), [box.corners for box in wanted if box.corners]
+    found = _corners(shapes, row.answers)
     read = shown(found) if found else answer
     if fault := fault_of(answer, [shape[1:3] for shape in shapes], retracted, "box"):
-        return failed(*fault, read, shown(golds))
+        return failed(*fault, read, gold.shown)
     if not found:
         why = "The numbers are no box with an area."
-        return failed(why, "no_answer", answer, shown(golds))
-    best = max(golds, key=lambda gold: _overlap(found[0], gold))
+        return failed(why, "no_answer", answer, gold.shown)
+    wanted = (box.corners for box in gold.boxes if box.corners)
+    best = max(wanted, key=lambda one: _overlap(found[0], one))
     value = _overlap(found[0], best)
     right = value >= RIGHT_FROM
     why = f"The IoU with the gold box is {value:.3f}."
@@ -197,7 +199,7 @@ def _box_score(row: Row, takes_any: bool, measure: str, threshold: float | None)
         value = (1.0 + _giou(found[0], best)) / 2
     if threshold is not None:
         value = float(value >= threshold)
-    return Score(value, why, read, shown(golds), measure, right=right)
+    return Score(value, why, read, gold.shown, measure, right=right)
 
 
 def _is_linked(answer: str, first: Shape, second: Shape) -> bool:
@@ -241,12 +243,22 @@ def _corners(shapes: Sequence[Shape], written: Notation) -> list[Corners]:
     return [corners for corners in found if corners]
 
 
-def _gold_boxes(gold: str, written: Notation) -> list[Box] | None:
-    """Return the boxes of a gold, empty if it says that there is none; None if one is unusable."""
+class GoldBoxes(NamedTuple):
+    """The boxes of a gold; none if it says that there is no object."""
+
+    boxes: tuple[Box, ...]
+    shown: str = "none"
+
+
+@lru_cache(maxsize=1024)  # all completions of a prompt have the same gold
+def _gold_boxes(gold: str, written: Notation) -> GoldBoxes | None:
+    """Return the boxes of a gold; None if one is unusable."""
     if says_none(gold):
-        return []
+        return GoldBoxes(())
     found = _labelled(_box_shapes(gold, written, MOST_SHAPES), written)
-    return None if not found or any(box.corners is None for box in found) else found
+    if not found or any(box.corners is None for box in found):
+        return None
+    return GoldBoxes(tuple(found), _shown(found))
 
 
 def _labelled(shapes: Sequence[Shape], written: Notation) -> list[Box]:
@@ -256,67 +268,59 @@ def _labelled(shapes: Sequence[Shape], written: Notation) -> list[Box]:
 def _boxes_score(row: Row, labels: str, thresholds: Sequence[float]) -> Score:
     if row.gold is None:
         return NO_GOLD
-    wanted = _gold_boxes(row.gold, row.golds)
-    if wanted is None:
+    gold = _gold_boxes(row.gold, row.golds)
+    if gold is None:
         return bad_gold(row.gold, "no list of boxes")
     answer, retracted = answer_of(row.text)
     shapes = _box_shapes(answer, row.answers, MOST_SHAPES)
-    if not wanted:
+    if not gold.boxes:
         return none_score(answer, len(shapes), retracted)
     found = _labelled(shapes, row.answers)
     places = [shape[1:3] for shape in shapes]
     if fault := fault_of(answer, places, retracted, "box", one=False):
-        return failed(*fault, _shown(found) if found else answer, _shown(wanted))
-    return compared(found, wanted, labels, thresholds)
+        return failed(*fault, _shown(found) if found else answer, gold.shown)
+    return compared(found, gold, labels, thresholds)
 
 
 def compared(
-    found: Sequence[Box], wanted: Sequence[Box], labels: str, thresholds: Sequence[float]
+    found: Sequence[Box], gold: GoldBoxes, labels: str, thresholds: Sequence[float]
 ) -> Score:
     """Return the score of boxes that were read."""
-    matched = [_matched(found, wanted, labels, threshold) for threshold in thresholds]
-    values = [2 * len(pairs) / (len(found) + len(wanted)) for pairs in matched]
+    matched = [_matched(found, gold.boxes, labels, threshold) for threshold in thresholds]
+    values = [2 * len(pairs) / (len(found) + len(gold.boxes)) for pairs in matched]
     value = sum(values) / len(values)
-    why = _why(matched[0], found, wanted)
-    return Score(value, why, _shown(found), _shown(wanted), "F1 of boxes", right=value == 1.0)
+    why = _why(matched[0], found, gold.boxes)
+    return Score(value, why, _shown(found), gold.shown, "F1 of boxes", right=value == 1.0)
 
 
 def _shown(found: Sequence[Box]) -> str:
-    return shown([box.corners for box in found[:_MOST_SHOWN] if box.corners])
+    return shown([corners for corners, _ in found[:_MOST_SHOWN] if corners])
 
 
 def _matched(
     found: Sequence[Box], wanted: Sequence[Box], labels: str, threshold: float
 ) -> dict[int, int]:
     """Return prediction -> gold, for as many boxes as possible."""
-    preds, golds = (_by_label(some, labels) for some in (found, wanted))
+    preds, golds = _labels(found, labels), _labels(wanted, labels)
     partners: list[list[int]] = [[] for _ in found]
-    least = max(threshold, 1e-9)  # boxes that do not overlap never match
-    for label, indexes in golds.items():
-        alike = preds.get(label, [])
-        if label is None:  # a gold without a label takes any
-            alike = [(index, box.corners) for index, box in enumerate(found)]
-        pairs = boxes.overlapping(
-            [corners for _, corners in alike],
-            [corners for _, corners in indexes],
-            least,
-            thinnest=0.0,
-        )
-        for pred, gold, _ in pairs:
-            partners[alike[pred][0]].append(indexes[gold][0])
+    pairs = boxes.overlapping(
+        [corners for corners, _ in found],
+        [corners for corners, _ in wanted],
+        max(threshold, 1e-9),  # boxes that do not overlap never match
+        thinnest=0.0,
+    )
+    for pred, gold, _ in pairs:
+        if golds[gold] is None or golds[gold] == preds[pred]:  # a gold without a label takes any
+            partners[pred].append(gold)
     return largest_matching(partners)
 
 
-def _by_label(some: Sequence[Box], labels: str) -> dict[object, list[tuple[int, Corners | None]]]:
-    """Return the indexes and corners of the boxes of each label."""
-    alike: dict[object, list[tuple[int, Corners | None]]] = {}
-    for index, (corners, label) in enumerate(some):
-        if labels == "ignore":
-            label = None
-        elif labels == "casefold" and label is not None:
-            label = str(label).strip().casefold()
-        alike.setdefault(label, []).append((index, corners))
-    return alike
+def _labels(some: Sequence[Box], labels: str) -> list[object]:
+    if labels == "ignore":
+        return [None] * len(some)
+    if labels == "exact":
+        return [label for _, label in some]
+    return [None if label is None else str(label).strip().casefold() for _, label in some]
 
 
 def _why(pairs: dict[int, int], found: Sequence[Box], wanted: Sequence[Box]) -> str:
