@@ -99,6 +99,42 @@ def test_what_only_looks_like_the_one_box_gets_nothing(completion):
     assert box(completion).value == 0.0
 
 
+@pytest.mark.parametrize("text", ["<answer>{}</answer>\n{}", "{}\n{}"])
+@pytest.mark.parametrize(
+    ("remark", "value"),
+    [
+        ("Hmm, no. That's the wrong one.", 0.0),
+        ("That box is wrong.", 0.0),
+        ("No, it isn't there.", 0.0),
+        ("Let me correct that: I don't know.", 0.0),
+        ("Edit: wrong object.", 0.0),
+        ("However, that is incorrect.", 0.0),
+        ("I was mistaken. My mistake, it is elsewhere.", 0.0),
+        ("No other dogs are visible.", 1.0),
+        ("I checked the answer again and it is correct.", 1.0),
+        ("The box does not include the leash.", 1.0),
+        ("Let me know if this is wrong!", 1.0),
+    ],
+)
+def test_a_remark_takes_a_box_back_or_does_not(text, remark, value):
+    assert box(text.format("[100, 50, 300, 150]", remark)).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It's anything but {}.", 0.0),
+        ("There is no dog at {}.", 0.0),
+        ("{} is not the dog.", 0.0),
+        ("There is no doubt that it is at {}.", 1.0),
+        ("I'm not sure, but {}.", 1.0),
+        ("It is the left one, not the right one: {}", 1.0),
+    ],
+)
+def test_a_denial_is_of_the_box_or_of_something_else(text, value):
+    assert box(text.format("[100, 50, 300, 150]")).value == value
+
+
 def test_the_answer_of_a_score_is_in_pixels_of_the_image():
     score = box("[250, 250, 750, 750] or [0, 0, 500, 500]", scale="thousand", image_size=[400, 200])
     assert (score.answer, score.status) == ("[[100, 50, 300, 150], [0, 0, 200, 100]]", "several")

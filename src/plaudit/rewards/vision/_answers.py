@@ -21,14 +21,20 @@ _NULL_BOX = re.compile(
 )
 _NO_OBJECT = re.compile(r"there (?:is|are) no\b", re.IGNORECASE)
 _DENIAL = re.compile(
-    r"\b(?:not|never|neither|cannot)\b|n['’]t\b|\bthere(?:'s| is) no (?!doubt)", re.IGNORECASE
-)
-# The apostrophe of "isn't" and "there's" ends no clause, that of a label does.
-_CLAUSE = re.compile(r"[.!?;\n\"{}<>]|'(?![ts]\b)|\bbut\b")
-_CALLED_WRONG = re.compile(
-    r"\W*+(?:is|was|are|were)\s++(?:\w++\s++)?(?:wrong|incorrect|not\s++(?:right|correct|it))\b",
+    r"\b(?:not|never|neither|cannot|anything\s++but)\b|n['’]t\b|\bthere(?:'s| is) no (?!doubt)",
     re.IGNORECASE,
 )
+# The apostrophe of "isn't" and "there's" ends no clause, that of a label does.
+_CLAUSE = re.compile(r"[.!?;\n\"{}<>]|'(?![ts]\b)|(?<!not):|(?<!anything )\bbut\b", re.IGNORECASE)
+# What only a remark on a shape says, beside what `is_retracted` knows of answers of every kind.
+_DENIED_AFTER = re.compile(
+    r"\A\W*+(?:(?:is|was)(?:n['’]t|\s++(?:\w++\s++)?(?:wrong|incorrect|not))|(?:no|nope)\b[,.!])"
+    r"|(?:[.!\n]|\bhmm+,)\s*+(?:no|nope)\b[,.!]|\blet\s++me\s++correct\b|\b(?:edit|correction)\s*+:"
+    r"|(?<!\bif )\b(?:that|this|it|(?:that|this|the|my)\s++(?:box|point|click|span|answer|one))"
+    r"(?:['’]s|\s++is|\s++was)\s++(?:the\s++|a\s++)?(?:wrong|incorrect)\b",
+    re.IGNORECASE,
+)
+_CLOSING = re.compile(r"\A\s*+(?:</[^<>\n]{1,20}>|[}\\)\]$]++)")  # of a tag or a box
 _QUOTED = re.compile(r"\"[^\"]*+\"")
 _LONGEST_REMARK = 2000  # characters after an answer in which it may be taken back
 _NEAR = 100  # characters before a shape in which a denial counts
@@ -40,9 +46,11 @@ def answer_of(text: str) -> tuple[str, bool]:
     The second value says whether it was taken back.
     """
     final = final_answer(text)
+    body = after_thinking(text)
     if final.where in ("box", "tag") or (final.where == "json" and says_none(final.text)):
-        return final.text, final.retracted
-    return after_thinking(text).strip(), False
+        after = _CLOSING.sub("", body.rpartition(final.text)[2]) if final.text else ""
+        return final.text, final.retracted or bool(_DENIED_AFTER.search(after[:_LONGEST_REMARK]))
+    return body.strip(), False
 
 
 def gold_text(gold: Any) -> str | None:
@@ -94,7 +102,7 @@ def _is_taken_back(text: str, end: int) -> bool:
     """Return whether what follows the end of an answer takes it back."""
     # A label may say "sorry" as well.
     after = _QUOTED.sub("", text[end : end + _LONGEST_REMARK])
-    return bool(_CALLED_WRONG.match(after)) or is_retracted(after, "")
+    return bool(_DENIED_AFTER.search(after)) or is_retracted(after, "")
 
 
 def failed(why: str, status: str, answer: str, gold: str | None) -> Score:
