@@ -335,7 +335,11 @@ def test_equal_questions_are_one_call(server, grader: Grader) -> None:
         ("选C", 1.0),
         ("anything but C", 0.0),
         ("The answer is C. Actually no, it is A.", 0.0),
+        ("It's C.", 1.0),
         ("Either B or C", 0.0),
+        ("(C), (D)", 0.0),
+        ("The answer cannot be C.", 0.0),
+        ("The answer is C. No, it is D.", 0.0),
         ("<think>C</think> I am not sure.", 0.0),
         # The last word is no option, so that no letter before it counts.
         ("A\nB\nC\n[[1, 2]]", 0.0),

@@ -288,7 +288,8 @@ _ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug
 _TAKEN_BACK = re.compile(
     # It looks ahead, so that "that is wrong" of "actually, that is wrong" is found as well.
     r"\bactually[,:]?\s+(?:no\b|wait\b|(?=that|it(?:'s| is)|I\b|the (?:correct|right) ))"
-    r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
+    r"|\bno,\s+(?=it(?:'s| is)\b(?! not\b))|\bno,?\s+wait\b"
+    r"|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
     r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
     r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
     r"|\b(?:that|this|it|which|above|answer)(?:'s| is| was)(?: actually| clearly| in fact)? "
@@ -317,6 +318,7 @@ _SUPPOSED = re.compile(
     r"|be careful)",
     re.IGNORECASE,
 )
+_IF = re.compile(r"\b(?:if|whether)\s*+\Z", re.IGNORECASE)  # "let me know if that is wrong"
 _CONFIRMED = re.compile(
     r"\b(?:stands|still holds|checks out|remains|confirmed|confirms|no(?:thing| change)"
     r"|(?:is|was|am) (?:indeed |still |therefore )?"
@@ -334,7 +336,7 @@ _FORMATTING = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
 _WEAK = (
     "should", "rather than", "actually", "hmm", "in fact", "it is in fact", "it was in fact",
     "let me", "the correct", "the right", "upon", "on ", "after", "checking", "looking", "instead",
-    "turns out", "edit", "update", "the answer", "the result", "the value",
+    "turns out", "edit", "update", "the answer", "the result", "the value", "no, ",
 )  # fmt: skip
 
 
@@ -343,7 +345,9 @@ def is_retracted(after: str, answer: str) -> bool:
     last = None
     for found in _TAKEN_BACK.finditer(after):
         sentence = _sentence_around(after, found.start())
-        if not _SUPPOSED.match(sentence) and not _harmless(found[0], sentence, answer):
+        before = after[max(0, found.start() - 10) : found.start()]
+        is_supposed = _SUPPOSED.match(sentence) or _IF.search(before)
+        if not is_supposed and not _harmless(found[0], sentence, answer):
             last = found
     if last is None:
         return False

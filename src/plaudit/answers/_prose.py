@@ -301,7 +301,8 @@ _LETTER = re.compile(
     r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
-    r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
+    r"(?:\b(?:can)?not\b|n['’]t\b|neither|rule\w* out|reason for|anything but)"
+    r"(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
