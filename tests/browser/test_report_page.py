@@ -49,6 +49,16 @@ def test_the_page_shows_every_chart_and_fits_its_width(browser, pages, shots, na
     assert (name == "kites") == bool(every(browser, "#boxes img"))
 
 
+def test_a_row_shows_its_picture(browser, pages):
+    show(browser, pages["kites"])
+    picture = one(browser, "#boxes .picture img")
+    browser.execute_script("arguments[0].click()", picture)
+    wait_until(lambda: every(browser, "#row img.drawn"))
+    drawn = one(browser, "#row img.drawn")
+    assert drawn.get_property("src") == picture.get_property("src")
+    assert drawn.is_displayed()
+
+
 def test_colours_follow_the_mode(browser, pages):
     show(browser, pages["sums"])
     colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")

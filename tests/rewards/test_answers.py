@@ -320,3 +320,33 @@ def test_equal_questions_are_one_call(server, grader: Grader) -> None:
     question = GraderQuestion("q", LONG_GOLD, SAME)
     assert [asked.same for asked in grader.ask([question] * 5)] == [True] * 5
     assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("completion", "value"),
+    [
+        ("The answer is 'C'", 1.0),
+        ("I would say C", 1.0),
+        ("C<|im_end|>", 1.0),
+        ("The answer is not B but C.", 1.0),
+        (r"\boxed{\textbf{(C)}}", 1.0),
+        ("At first I thought A, but the answer is C.", 1.0),
+        ("The capital of Germany is Berlin.", 1.0),
+        ("选C", 1.0),
+        ("anything but C", 0.0),
+        ("The answer is C. Actually no, it is A.", 0.0),
+        ("It's C.", 1.0),
+        ("Either B or C", 0.0),
+        ("(C), (D)", 0.0),
+        ("The answer cannot be C.", 0.0),
+        ("The answer is C. No, it is D.", 0.0),
+        ("<think>C</think> I am not sure.", 0.0),
+        # The last word is no option, so that no letter before it counts.
+        ("A\nB\nC\n[[1, 2]]", 0.0),
+        ("It is (C). The answer is 42.", 0.0),
+    ],
+)
+def test_one_option_is_chosen(completion: str, value: float) -> None:
+    options = ["Paris", "London", "Berlin", "Rome"]
+    question = "What is the capital of Germany?"
+    assert choice_reward([completion], ["C"], choices=[options], question=[question]) == [value]

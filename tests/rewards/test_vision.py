@@ -52,6 +52,99 @@ def test_whatever_is_not_one_box_gets_nothing(completion, status):
     assert (score.value, score.status, score.right) == (0.0, status, False)
 
 
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "(100, 50), (300, 150)",
+        "[[100, 50], [300, 150]]",
+        "100, 50, 300, 150",
+        "$$\\boxed{100, 50, 300, 150}$$",
+        "<box>100 50 300 150</box>",
+        "[100 50 300 150]",
+        "[100; 50; 300; 150]",
+        "[100px, 50px, 300px, 150px]",
+        "x1=100, y1=50, x2=300, y2=150",
+        '{"ymin": 50, "xmin": 100, "ymax": 150, "xmax": 300}',
+        '{"x": 100, "y": 50, "width": 200, "height": 100}',
+        '{"left": 100, "top": 50, "right": 300, "bottom": 150}',
+        '{"bbox_2d": ["100", "50", "300", "150"]}',
+        '[{"bbox_2d": [100, 50, 300, 150,], "label": "dog",}]',
+        '["{"bbox_2d": [100, 50, 300, 150], "label": "dog"}]',
+        '{"result": {"detections": [{"bbox_2d": [100, 50, 300, 150]}]}}',
+        '{"answer": [100, 50, 300, 150]}',
+        "Of 2 dogs in the 640x480 image, it is the one at **[100, 50, 300, 150]** (95% sure).",
+        "<think>[1, 2, 3, 4]</think>[100, 50, 300, 150]<|im_end|>",
+        "<answer>[1, 2, 3, 4]</answer> Correction: <answer>[100, 50, 300, 150]</answer>",
+    ],
+)
+def test_a_box_is_written_in_many_ways(completion):
+    assert box(completion).value == 1.0
+
+
+@pytest.mark.parametrize(
+    "completion",
+    [
+        "[100, 50, 300, 150] is wrong.",
+        "<answer>[100, 50, 300, 150]</answer> Hmm, actually that is wrong.",
+        "The dog isn't at [100, 50, 300, 150].",
+        "[100, 50, 300, 150, 1, 2, 3, 4]",
+        "100, 50, 300, 150, 5",
+        "dog[100, 50, 300, 150; 1, 2, 3, 4]",
+        "x1=100, y1=50, x2=300, y2=150; x1=0, y1=0, x2=5, y2=5",
+        '[{"bbox_2d": [100, 50, 300, 150]}, {"bbox_2d": [1, 2]}]',
+        "<answer>[100, 50, 300, 150]</answer><answer>[1, 2, 3, 4]</answer>",
+    ],
+)
+def test_what_only_looks_like_the_one_box_gets_nothing(completion):
+    assert box(completion).value == 0.0
+
+
+@pytest.mark.parametrize("text", ["<answer>{}</answer>\n{}", "{}\n{}"])
+@pytest.mark.parametrize(
+    ("remark", "value"),
+    [
+        ("Hmm, no. That's the wrong one.", 0.0),
+        ("That box is wrong.", 0.0),
+        ("No, it isn't there.", 0.0),
+        ("Let me correct that: I don't know.", 0.0),
+        ("Edit: wrong object.", 0.0),
+        ("However, that is incorrect.", 0.0),
+        ("I was mistaken. My mistake, it is elsewhere.", 0.0),
+        ("No other dogs are visible.", 1.0),
+        ("I checked the answer again and it is correct.", 1.0),
+        ("The box does not include the leash.", 1.0),
+        ("Let me know if this is wrong!", 1.0),
+    ],
+)
+def test_a_remark_takes_a_box_back_or_does_not(text, remark, value):
+    assert box(text.format("[100, 50, 300, 150]", remark)).value == value
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("It's anything but {}.", 0.0),
+        ("There is no dog at {}.", 0.0),
+        ("{} is not the dog.", 0.0),
+        ("There is no doubt that it is at {}.", 1.0),
+        ("I'm not sure, but {}.", 1.0),
+        ("It is the left one, not the right one: {}", 1.0),
+    ],
+)
+def test_a_denial_is_of_the_box_or_of_something_else(text, value):
+    assert box(text.format("[100, 50, 300, 150]")).value == value
+
+
+def test_the_answer_of_a_score_is_in_pixels_of_the_image():
+    score = box("[250, 250, 750, 750] or [0, 0, 500, 500]", scale="thousand", image_size=[400, 200])
+    assert (score.answer, score.status) == ("[[100, 50, 300, 150], [0, 0, 200, 100]]", "several")
+    [score] = point_reward.scores(
+        ["click(250, 500)"], [[0.25, 0.25, 0.5, 0.5]],
+        scale="thousand", gold_scale="unit", gold_order="xywh", image_size=[400, 200],
+    )  # fmt: skip
+    assert (score.answer, score.gold, score.value) == ("[100, 100]", "[100, 50, 300, 150]", 1.0)
+
+
 def test_a_label_takes_nothing_back():
     assert box('{"bbox_2d": [100, 50, 300, 150], "label": "sorry, not wrong"}').value == 1.0
 
@@ -151,6 +244,33 @@ def test_labels_count_as_the_recipe_says(labels, value):
     assert boxes_reward([answer], [gold], labels=labels) == [value]
 
 
+@pytest.mark.parametrize(
+    ("name", "answer"),
+    [
+        ("internvl", "<ref>a</ref><box>[[0, 0, 9, 9]]</box><ref>b</ref><box>[[20, 0, 29, 9], "
+         "[40, 0, 49, 9]]</box>"),
+        ("qwen2-vl", "<|object_ref_start|>a<|object_ref_end|><|box_start|>(0,0),(9,9)<|box_end|>"
+         "<|object_ref_start|>b<|object_ref_end|><|box_start|>(20,0),(29,9)<|box_end|>"
+         "<|box_start|>(40,0),(49,9)<|box_end|>"),
+        ("qwen3-vl", '{"items": [{"box": [0, 0, 9, 9], "class_name": "a"}, '
+         '{"box": [[20, 0, 29, 9], [40, 0, 49, 9]], "label": "b"}]}'),
+        ("florence-2", "a<loc_0><loc_0><loc_9><loc_9>b<loc_20><loc_0><loc_29><loc_9>"
+         "<loc_40><loc_0><loc_49><loc_9>"),
+        ("kosmos-2", "<phrase>a</phrase><object><patch_index_0000><patch_index_0000></object>"
+         "<phrase>b</phrase><object><patch_index_0001><patch_index_0001>"
+         "</delimiter_of_multi_objects/><patch_index_0002><patch_index_0002></object>"),
+    ],
+)  # fmt: skip
+def test_boxes_next_to_each_other_share_a_label(name, answer):
+    side = 32 if name == "kosmos-2" else 1000
+    lefts, width = ((0, 1, 2), 1) if name == "kosmos-2" else ((0, 20, 40), 9)
+    gold = [
+        {"bbox_2d": [left, 0, left + width, width], "label": label}
+        for left, label in zip(lefts, "abb", strict=True)
+    ]
+    assert boxes_reward([answer], [gold], format=name, image_size=[side, side]) == [1.0]
+
+
 def test_several_thresholds_are_averaged():
     gold = [{"bbox_2d": [0, 0, 10, 10]}]
     assert boxes_reward(["[[0, 0, 10, 6]]"], [gold], threshold=[0.5, 0.75]) == [0.5]
@@ -171,6 +291,13 @@ def test_the_gold_itself_is_right_in_any_order(corners):
         ("<point>150 100</point>", 1.0),
         ('{"action": "click", "coordinate": [150, 100]}', 1.0),
         ("Thought: not (1, 2).\nAction: click(start_box='(150,100)')", 1.0),
+        ("150, 100", 1.0),
+        ("<point>150, 100</point>", 1.0),
+        ('<point y="100" x="150" alt="a"/>', 1.0),
+        ("It is at x=150 and y=100.", 1.0),
+        ("pyautogui.click(y=100, x=150)", 1.0),
+        ("pyautogui.click(150, 100, clicks=2, button='left')", 1.0),
+        ("click(150, 100) is not correct.", 0.0),
         ("click(100, 50)", 1.0),  # the edge
         ("click(99, 50)", 0.0),
         ("click(150, 100) or click(0, 0)", 0.0),
@@ -217,6 +344,7 @@ def test_counts(completion, value):
 
 def test_counts_in_words_and_of_nothing():
     assert count_reward(["twenty-three", "none", "1,203"], [23, 0, "1203"]) == [1.0, 1.0, 1.0]
+    assert count_reward(["one hundred and five", "five and one"], [105, 6]) == [1.0, 0.0]
     assert count_reward(["3", "3"], [None, "a few"]) == [None, None]
 
 
@@ -227,6 +355,10 @@ def test_counts_in_words_and_of_nothing():
         ("10 - 15 seconds", {}, 0.5),
         ("It lasts from 0:10 to 0:20.", {}, 1.0),
         ('{"start": "00:00:10", "end": "00:00:20"}', {}, 1.0),
+        ("It starts at 10 seconds and ends at 20 seconds.", {}, 1.0),
+        ('{"begin": 10, "end": 20}', {}, 1.0),
+        ("00:00:10,000 --> 00:00:20,000", {}, 1.0),
+        ("It is not 10 to 20.", {}, 0.0),
         ("[0.1, 0.2]", {"scale": "unit", "duration": [100]}, 1.0),
         ("[240, 480]", {"scale": "frames", "fps": [24]}, 1.0),
         ("[10, 20] or [30, 40]", {}, 0.0),
@@ -250,6 +382,12 @@ HOSTILE = [
     "twenty " * 20_000,
     "1:" * 50_000,
     "[" + " " * 100_000,
+    "1 " * 50_000,
+    "[1 " * 30_000,
+    "[1, 1; " + "1, 1; " * 20_000,
+    "click(1, 2, " + "a=1, " * 20_000,
+    "<object>" + "<patch_index_0001>" * 5_000,
+    "[1e308, 1e308, 1.7e308, 1.7e308]" * 3_000,
 ]
 
 

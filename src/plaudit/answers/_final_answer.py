@@ -34,7 +34,7 @@ _ANNOUNCED = re.compile(
     r"^#{1,6}\s*+(?:final\s++)?(?:answer|result)\s*+$|"
     r"(?<!long )(?<!longer )(?<![^\W_])(?:final[\s_]++)?(?:answer"
     r"|result|solution)\b[*_]*+\s*+(?:to\s[^.:\n]{1,60}?\s)?"
-    r"(?:is\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
+    r"(?:is(?!n['’]t)\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
 )
@@ -74,7 +74,7 @@ _DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
 
 
 class Final(NamedTuple):
-    """The final answer, and where it stood: box, tag, announced, line; "" if there is none.
+    """The final answer, and where it stood: box, tag, json, announced, line; "" if there is none.
 
     >>> final_answer("<answer>5</answer>").where
     'tag'
@@ -103,7 +103,7 @@ def final_answer(text: str) -> Final:
         return _last_line(body)
     answer, where, end = found
     after = body[end : end + 5 * LONGEST_ANSWER]
-    other = _OR_ANOTHER.match(after) if where in ("box", "tag") else None
+    other = _OR_ANOTHER.match(after) if where in ("box", "tag", "json") else None
     if other:
         answer += f" \\text{{ or }} {other[1]}"
     answer = answer.strip()
@@ -122,7 +122,7 @@ def answer_text(text: str) -> str:
     ''
     """
     final = final_answer(text)
-    if final.where in ("box", "tag", "announced"):
+    if final.where in ("box", "tag", "json", "announced"):
         return "" if final.retracted else final.text
     return after_thinking(text).strip()
 
@@ -165,7 +165,7 @@ def _in_json(text: str) -> tuple[str, str, int] | None:
         if isinstance(held, dict):
             keys = {str(key).lower(): key for key in held}
             key = next((keys[name] for name in _ANSWER_KEYS if name in keys), None)
-            return None if key is None else (_plain_value(held[key]), "tag", end)
+            return None if key is None else (_plain_value(held[key]), "json", end)
     return None
 
 
@@ -286,8 +286,10 @@ _SENTENCE_END = re.compile(r"[。！？।]|\.(?=\s+[A-Z\"'(\[*]|\s*$|\s*\n)|[!?
 # Before a full stop that ends no sentence. `sentence_end` looks at six characters for it.
 _ABBREVIATION = re.compile(r"\b(?:a|p|St|Mr|Mrs|Dr|Oct|Sept?|Nov|Dec|Jan|Feb|Aug|No|vs)$")
 _TAKEN_BACK = re.compile(
-    r"\bactually[,:]?\s+(?:no\b|wait\b|that|it(?:'s| is)|I\b|the (?:correct|right) )"
-    r"|\bno,?\s+wait\b|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
+    # It looks ahead, so that "that is wrong" of "actually, that is wrong" is found as well.
+    r"\bactually[,:]?\s+(?:no\b|wait\b|(?=that|it(?:'s| is)|I\b|the (?:correct|right) ))"
+    r"|\bno,\s+(?=it(?:'s| is)\b(?! not\b))|\bno,?\s+wait\b"
+    r"|\bwait\b[,.!—-]|\bhold on\b|\bon second thought|\bscratch that\b"
     r"|\bcorrection\s*:|\bretract\b|\btake (?:that|it|this) back\b|\bdisregard\b"
     r"|\bignore (?:that|this|the above|my|what)\b|\bI was wrong\b|\bI(?:'m| am) wrong\b"
     r"|\b(?:that|this|it|which|above|answer)(?:'s| is| was)(?: actually| clearly| in fact)? "
@@ -306,7 +308,7 @@ _TAKEN_BACK = re.compile(
     r"|\bI (?:need|have|want) to correct\b|\bthe (?:answer|result|value) (?:must|has to) be\b"
     r"|\binstead\b(?! of)|\bit (?:is|was) in fact\b|\bturns out\b"
     r"|\bin fact,? (?:it is|it's|the answer) "
-    r"|\bthe (?:correct|right|real|true|actual) answer (?:is|should)",
+    r"|\bthe (?:correct|right|real|true|actual) (?:answer|box|point|value) (?:is|should)",
     re.IGNORECASE,
 )
 _SUPPOSED = re.compile(
@@ -316,6 +318,7 @@ _SUPPOSED = re.compile(
     r"|be careful)",
     re.IGNORECASE,
 )
+_IF = re.compile(r"\b(?:if|whether)\s*+\Z", re.IGNORECASE)  # "let me know if that is wrong"
 _CONFIRMED = re.compile(
     r"\b(?:stands|still holds|checks out|remains|confirmed|confirms|no(?:thing| change)"
     r"|(?:is|was|am) (?:indeed |still |therefore )?"
@@ -333,7 +336,7 @@ _FORMATTING = re.compile(r"\\(?:text|mathrm|textbf|mathbf)\s*+|[{}$*.]")
 _WEAK = (
     "should", "rather than", "actually", "hmm", "in fact", "it is in fact", "it was in fact",
     "let me", "the correct", "the right", "upon", "on ", "after", "checking", "looking", "instead",
-    "turns out", "edit", "update", "the answer", "the result", "the value",
+    "turns out", "edit", "update", "the answer", "the result", "the value", "no, ",
 )  # fmt: skip
 
 
@@ -342,7 +345,9 @@ def is_retracted(after: str, answer: str) -> bool:
     last = None
     for found in _TAKEN_BACK.finditer(after):
         sentence = _sentence_around(after, found.start())
-        if not _SUPPOSED.match(sentence) and not _harmless(found[0], sentence, answer):
+        before = after[max(0, found.start() - 10) : found.start()]
+        is_supposed = _SUPPOSED.match(sentence) or _IF.search(before)
+        if not is_supposed and not _harmless(found[0], sentence, answer):
             last = found
     if last is None:
         return False

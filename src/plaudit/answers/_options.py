@@ -6,12 +6,15 @@ from functools import lru_cache
 
 _FORMATTING = re.compile(
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
+    r"|<\|\w++\|>|</?s>|<eos>"  # the tokens that end a text
 )
 _LEAD = re.compile(
-    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+"
-    r"(?:is|:|=)?\s*+",
+    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?"
+    r"(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+(?:is|:|=)?\s*+"
+    r"|^it(?:'s|\s++is)\s++|^i(?:'d|\s++would)?\s++(?:choose|pick|say|go\s++with)\s++|^not\s++\(?[A-Z]\)?,?\s++but\s++",
     re.IGNORECASE,
 )
+_QUOTED_LETTER = re.compile(r"['‘’]([A-Za-z])['’]")
 _LETTER = re.compile(
     r"^[(\[]?\s*+([A-Za-z])\s*+[)\]]?\s*+(?=$|[.:)\],;!-]|\?$|\(|only$|because\b|since\b)"
 )
@@ -24,8 +27,12 @@ _SEVERAL = re.compile(
 )
 # What takes a letter back: "B (incorrect)", "B. No, it is G". An option's own text may be "No".
 _DENIED = re.compile(r"\((?:incorrect|wrong|not correct)\)\W*+$", re.IGNORECASE)
-_CORRECTED = re.compile(r"\b[Nn]o\b,?\s(?:wait,?\s)?(?:it(?:'s|\sis)\s)?\(?([A-Z])\)?\W*+$")
+_CORRECTED = re.compile(
+    r"\b(?:[Nn]o|[Ww]ait|[Aa]ctually)\b,?\s(?:wait,?\s|no,?\s|actually,?\s)?(?:it(?:'s|\sis)\s)?"
+    r"\(?([A-Z])\)?\W*+$"
+)
 _LONGEST_CORRECTION = 60  # characters
+_TWO_IN_PARENTHESES = re.compile(r"\(([A-Z])\)(?:[\s,;/&]|and\b|or\b)++\(([A-Z])\)")
 _BOTH = re.compile(r"\b(?:both|either|neither)\b", re.IGNORECASE)
 
 
@@ -36,7 +43,7 @@ def _plain_choice(text: str) -> str:
 
 def read_choice(text: str) -> str | None:
     r"""The letter of an option that a text is; None if there is none, or more than one."""
-    plain = _LEAD.sub("", _plain_choice(text))
+    plain = _QUOTED_LETTER.sub(r"\1", _LEAD.sub("", _plain_choice(text).lstrip("-–— ")))
     if several_choices(plain):
         return None
     if len(plain) == 1 and plain.isalpha():
@@ -53,6 +60,9 @@ def read_choice(text: str) -> str | None:
 def several_choices(text: str) -> bool:
     """Whether a text picks more than one option."""
     plain = _plain_choice(text)
+    two = _TWO_IN_PARENTHESES.match(plain)
+    if two and two[1] != two[2]:
+        return True
     found = _SEVERAL.match(_BOTH.sub("", plain))
     if found is None or found[1] == found[2]:
         return False

@@ -301,7 +301,8 @@ _LETTER = re.compile(
     r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
-    r"(?:\bnot\b|n['’]t\b|neither|rule\w* out|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
+    r"(?:\b(?:can)?not\b|n['’]t\b|neither|rule\w* out|reason for|anything but)"
+    r"(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
@@ -335,9 +336,13 @@ def stated_choice(text: str) -> str | None:
             and not _RULED_OUT.search(statement[: match.end() - 1])
             and not _RULED_OUT_AFTER.match(statement, match.end())
         }
-        if found:
+        # "The answer is 42" or a number alone is the last word, whatever letters stand before it.
+        if found or _VALUE_STATED.search(statement):
             return found.pop() if len(found) == 1 else None
     return None
+
+
+_VALUE_STATED = re.compile(r"\banswer is [(\[{$\\]*+[-\d]|^(?=[^a-z]*+$)\D*+\d", re.IGNORECASE)
 
 
 def stated_option(text: str, options: tuple[str, ...]) -> str | None:

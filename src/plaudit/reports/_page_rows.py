@@ -1,4 +1,4 @@
-"""The rows of a page: which are shown, the data of their table, and pictures with boxes."""
+"""The rows of a page: which are shown, the data of their table, and pictures with shapes."""
 
 import base64
 import io
@@ -14,9 +14,9 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from plaudit.inputs import extract, images
-from plaudit.reports._scored_run import IMAGE, Array, Folder, Numbers, completion_text, prompt_text
+from plaudit.reports._scored_run import Array, Folder, Numbers, completion_text, prompt_text
 from plaudit.reports._summary import ReportedRun, Summary
-from plaudit.scores.boxes import Corners, box_of, corners_of
+from plaudit.scores.boxes import box_of, corners_of
 from plaudit.scores.score import PROBLEM_STATUSES, STATUSES
 
 PROMPTS = 10  # the hardest and the most contested
@@ -241,20 +241,26 @@ def _value_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
 
 
-# --- pictures with boxes --------------------------------------------------------------------------
+# --- pictures with boxes and points ---------------------------------------------------------------
 
 
 PICTURES = 24
 _CANDIDATES = 96  # rows that are read to find that many pictures
 _SIDE = 480  # pixels of a picture's longer side
-_BOXES = 50  # of each kind, drawn in one picture at most
-_TEXT = 20_000  # characters; longer ones are not searched for boxes
+_SHAPES = 50  # of each kind, drawn in one picture at most
+_TEXT = 20_000  # characters; longer ones are not searched for shapes
+_ARM = 8  # pixels of each arm of the cross that marks a point
+_NONE = "none"  # the gold of a row whose image does not show what is asked for
+_LOCATING = ("iou", "detect", "box", "point", "click")  # in the names of components
 GOLD, PREDICTION = "#12a150", "#f5701a"
+
+Point = tuple[float, float]
+Shape = tuple[Point, ...]  # one point; the opposite corners of a box; the corners of a polygon
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image with boxes drawn on it, as a data URI, and the row that it comes from."""
+    """An image with shapes drawn on it, as a data URI, and the row that it comes from."""
 
     row: int
     component: str
@@ -267,8 +273,8 @@ class Picture:
 
 
 def candidate_rows(folder: Folder, numbers: Numbers) -> Array:
-    """Return rows that may have boxes, evenly by value; none if there are no images."""
-    names = [name for name in folder.components if "iou" in name or "detect" in name]
+    """Return rows that may have shapes, evenly by value; none if there are no images."""
+    names = [name for name in folder.components if any(word in name for word in _LOCATING)]
     if folder.image is None:
         return np.zeros(0, np.int64)
     values = numbers.values[(names or folder.components)[0]]
@@ -276,40 +282,70 @@ def candidate_rows(folder: Folder, numbers: Numbers) -> Array:
 
 
 def pictures_of(
-    rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
+    rows: Iterable[tuple[int, dict[str, Any]]], column: str | None, folders: Sequence[Path]
 ) -> list[Picture]:
-    """Return the pictures of rows that have boxes and an image, the worst first, evenly by value.
+    """Return the pictures of rows that have shapes and an image, the worst first, evenly by value.
 
+    column: holds the images
     folders: where images may be read from, and what relative paths are relative to
     """
-    drawn = list(_pictures(rows, folders))
+    drawn = list(_pictures(rows, column, folders))
     drawn.sort(key=lambda picture: (picture.value is None, picture.value or 0.0, picture.row))
     return [drawn[at] for at in evenly_spaced(np.arange(len(drawn)), PICTURES).tolist()]
 
 
 def _pictures(
-    rows: Iterable[tuple[int, dict[str, Any]]], folders: Sequence[Path]
+    rows: Iterable[tuple[int, dict[str, Any]]], column: str | None, folders: Sequence[Path]
 ) -> Iterator[Picture]:
     for index, row in rows:
         for entry in row["explanation"] or ():
-            golds, preds = boxes_in(entry["gold"]), boxes_in(entry["answer"])
-            opened = open_image(row.get(IMAGE), folders) if golds else None
+            golds, preds = golds_in(entry["gold"]), predictions_in(entry["answer"])
+            # An object that is not there and was found all the same is worth a picture, too.
+            is_located = golds or (entry["gold"] == _NONE and preds)
+            opened = open_image(value_of(row, column), folders) if is_located else None
             if opened is not None:
-                shown = draw_boxes(opened, preds, golds)
+                shown = draw_shapes(opened, preds, golds)
                 component, value = str(entry["component"]), entry["value"]
                 uri, size = data_uri(shown), shown.size
                 yield Picture(index, component, value, uri, *size, len(preds), len(golds))
                 break
 
 
-def boxes_in(text: str | None) -> list[Corners]:
-    """Return the boxes that a text gives: four numbers, or objects with `bbox_2d`."""
+def predictions_in(text: str | None) -> list[Shape]:
+    """Return the boxes and points that an answer gives: `[30, 40]` is a point."""
+    items = _items(text)
+    points = [_point(item) for item in ([items] if _point(items) else items)]
+    return [*_boxes(items), *((point,) for point in points if point)][:_SHAPES]
+
+
+def golds_in(text: str | None) -> list[Shape]:
+    """Return the boxes that a gold gives, or its polygon: three or more points."""
+    items = _items(text)
+    corners = [_point(item) for item in items]
+    if len(corners) > 2 and all(corners):
+        return [tuple(corner for corner in corners if corner)]
+    return _boxes(items)[:_SHAPES]
+
+
+def _items(text: str | None) -> list[Any]:
+    """Return the list that a text gives: of numbers, of lists of them, or of objects."""
     if not text or len(text) > _TEXT or "[" not in text:
         return []
-    items = extract.json_items(text) or extract.json_items(extract.last_fence(text, "json") or "")
+    fence = extract.last_fence(text, "json") or ""
+    return extract.json_items(text) or extract.json_items(fence) or []
+
+
+def _boxes(items: list[Any]) -> list[Shape]:
+    """Return the boxes of a list: it is one itself, or its items are, or have a `bbox_2d`."""
     one = corners_of(items)
-    found = [one] if one else [corners_of(item) or box_of(item).corners for item in items or ()]
-    return [corners for corners in found if corners][:_BOXES]
+    found = [one] if one else [corners_of(item) or box_of(item).corners for item in items]
+    return [((box[0], box[1]), (box[2], box[3])) for box in found if box]
+
+
+def _point(item: Any) -> Point | None:
+    # As a box without extent: it has to be two finite numbers.
+    corners = corners_of([*item, *item]) if isinstance(item, list) and len(item) == 2 else None
+    return corners and (corners[0], corners[1])
 
 
 # An image, scaled down to the size of a picture, and its original size.
@@ -334,15 +370,15 @@ def open_image(entry: Any, folders: Sequence[Path]) -> Thumbnail | None:
     return small, size
 
 
-def draw_boxes(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) -> Image.Image:
-    """Return the image with boxes drawn on it: gold ones solid, predicted ones dashed."""
+def draw_shapes(opened: Thumbnail, preds: list[Shape], golds: list[Shape]) -> Image.Image:
+    """Return the image with shapes drawn on it: gold ones solid, predicted boxes dashed."""
     image, (width, height) = opened
     across, down = image.width / width, image.height / height
     pen = ImageDraw.Draw(image)
     scaled = [
-        (list(pairwise(_points(box, across, down, image.size))), colour, dash)
-        for boxes, colour, dash in ((golds, GOLD, 0), (preds, PREDICTION, 9))
-        for box in boxes
+        (_lines(shape, across, down, image.size), colour, dash if len(shape) > 1 else 0)
+        for shapes, colour, dash in ((golds, GOLD, 0), (preds, PREDICTION, 9))
+        for shape in shapes
     ]
     # White lines under all the coloured ones keep both kinds visible on any image.
     for line in (line for lines, _, _ in scaled for line in lines):
@@ -353,20 +389,28 @@ def draw_boxes(opened: Thumbnail, preds: list[Corners], golds: list[Corners]) ->
     return image
 
 
-_Point = tuple[float, float]
-_Line = tuple[_Point, _Point]
+_Line = tuple[Point, Point]
 
 
-def _points(box: Corners, across: float, down: float, size: tuple[int, int]) -> list[_Point]:
-    """Return the corners of a box in the picture, from the first around to the first."""
-    left, right = (min(max(x * across, 0.0), size[0] - 1.0) for x in (box[0], box[2]))
-    top, bottom = (min(max(y * down, 0.0), size[1] - 1.0) for y in (box[1], box[3]))
-    return [(left, top), (right, top), (right, bottom), (left, bottom), (left, top)]
+def _lines(shape: Shape, across: float, down: float, size: tuple[int, int]) -> list[_Line]:
+    """Return the lines of a shape in the picture: a cross for a point, else all around it."""
+    points = [
+        (min(max(x * across, 0.0), size[0] - 1.0), min(max(y * down, 0.0), size[1] - 1.0))
+        for x, y in shape
+    ]
+    left, top = points[0]
+    if len(points) == 1:
+        sides = ((-_ARM, 0), (_ARM, 0)), ((0, -_ARM), (0, _ARM))
+        return [((left + x, top + y), (left + dx, top + dy)) for (x, y), (dx, dy) in sides]
+    if len(points) == 2:
+        right, bottom = points[1]
+        points = [(left, top), (right, top), (right, bottom), (left, bottom)]
+    return list(pairwise([*points, points[0]]))
 
 
 def _dashes(line: _Line, dash: int) -> Iterator[_Line]:
     (x0, y0), (x1, y1) = line
-    length = abs(x1 - x0) + abs(y1 - y0)
+    length = abs(x1 - x0) + abs(y1 - y0)  # the sides of a box are level or upright
     if not dash or length < dash:
         yield line
         return

@@ -181,7 +181,7 @@ def _sections(content: PageContent) -> dict[str, str]:
         "together": ("Length and correlation", alone),
         "trouble": ("Trouble", alone),
         "prompts": ("Prompts", True),
-        "boxes": ("Boxes", content.pictures),
+        "boxes": ("Boxes and points", content.pictures),
         "rows": ("Rows", True),
     }
     return {name: title for name, (title, there) in found.items() if there}
@@ -261,6 +261,7 @@ def content_of_one(run: ReportedRun, rows: int, images: Path | None) -> PageCont
         rows_at(
             folder, candidate_rows(folder, run.numbers), [folder.image] if folder.image else []
         ),
+        folder.image,
         _image_folders(folder) if images is None else [images],
     )
     wanted = [*(picture.row for picture in pictures), *_disagreeing(run, SHOWN)]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from plaudit.inputs.columns import COMPLETION, GOLD, PROMPT, STEP, TOKENS
+from plaudit.inputs.columns import COMPLETION, GOLD, IMAGE, PROMPT, STEP, TOKENS
 from plaudit.inputs.completions import text_of
 from plaudit.inputs.extract import json_items
 from plaudit.recipes.row_score import input_name
@@ -25,7 +25,6 @@ from plaudit.tables.summary import ProgressLine
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-IMAGE = "image_path"
 LABEL = "label"
 NO_ANSWER = 0  # the number of the answer of a row without one
 
@@ -106,7 +105,7 @@ def open_folder(directory: Path, options: ReportOptions | None = None) -> Folder
     others = [name for name in columns if name not in (*added, completion, prompt, gold)]
     step = step or first(*(name for name in STEP if name in others and _is_number(kinds[name])))
     label = label or (first(LABEL) if gold != LABEL else None)
-    tokens, image = first(*TOKENS), first(IMAGE)
+    tokens, image = first(*TOKENS), first(*IMAGE)
     if tokens and not _is_list(kinds[tokens]):
         tokens = None  # a table of text, such as CSV, has them as text
     free = [name for name in others if name not in (step, label, tokens, image)]

@@ -69,6 +69,13 @@ plaudit.rowWindow = (table) => {
     ].filter(Boolean);
   }
 
+  // The picture that the page has of the row, with predicted and gold shapes; none in most rows.
+  function pictureOf(row) {
+    const picture = one(`.picture[data-row="${data.id[row]}"] img`)?.cloneNode();
+    picture?.classList.add("drawn");
+    return picture ? [element("h3", { textContent: "Image, with the gold in green and the prediction in orange" }), picture] : [];
+  }
+
   function columnsOf(row) {
     const found = data.columns.map((name, place) => [name, data.others[row][place]]).filter(([, text]) => text !== null);
     if (!found.length) return [];
@@ -84,6 +91,7 @@ plaudit.rowWindow = (table) => {
     if (data.gold[row] !== null) {
       parts.push(element("h3", { textContent: "Gold" }), textBox("gold", latex.answerNodes(string(data.gold[row]), source)));
     }
+    parts.push(...pictureOf(row));
     const beside = data.pair[row];
     if (beside === null) return [...parts, ...sideOf(row), ...columnsOf(row)];
     const sides = [row, beside].sort((a, b) => data.run[a] - data.run[b]).map((each) => {

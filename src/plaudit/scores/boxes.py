@@ -127,14 +127,24 @@ def _pairs(
     threshold: float,
     thinnest: float,
 ) -> Iterable[tuple[int, int, float]]:
-    pairs = [
-        (p, g, overlap)
-        for p, pred in enumerate(preds)
-        for g, gold in enumerate(golds)
-        # Most boxes of an image lie apart: that is seen without a call.
-        if (pred and gold and pred[0] < gold[2] and gold[0] < pred[2]) or threshold <= 0.0
-        if (overlap := iou(pred, gold, thinnest) if pred and gold else 0.0) >= threshold
-    ]
+    if threshold <= 0.0:
+        pairs = [
+            (p, g, iou(pred, gold, thinnest) if pred and gold else 0.0)
+            for p, pred in enumerate(preds)
+            for g, gold in enumerate(golds)
+        ]
+    else:
+        listed = [(g, *gold, gold) for g, gold in enumerate(golds) if gold]
+        pairs = [
+            (p, g, overlap)
+            for p, pred in enumerate(preds)
+            if pred
+            for a_left, a_top, a_right, a_bottom in [pred]
+            for g, left, top, right, bottom, gold in listed
+            # Most boxes of an image lie apart: that is seen without a call.
+            if a_left < right and left < a_right and a_top < bottom and top < a_bottom
+            if (overlap := iou(pred, gold, thinnest)) >= threshold
+        ]
     pairs.sort(key=_overlap, reverse=True)
     return pairs
 

@@ -1,30 +1,30 @@
 """Rewards for boxes: one, or all objects of an image."""
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from plaudit.inputs.columns import number_of, rows_of, same_length
-from plaudit.inputs.completions import Completion, texts_of
-from plaudit.inputs.images import resize_of
+from plaudit.inputs.columns import number_of
+from plaudit.inputs.completions import Completion
 from plaudit.rewards.vision._answers import (
     NO_GOLD,
     answer_of,
     bad_gold,
     failed,
-    gold_text,
-    is_denied,
-    is_taken_back,
+    fault_of,
     none_score,
     says_none,
 )
-from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Format, Shape, format_of, shapes_in
+from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Shape, format_of, shapes_in
 from plaudit.rewards.vision._frames import (
-    IMAGES,
+    COLUMNS,
     PALIGEMMA_DIVISOR,
-    Sizes,
+    Notation,
+    Row,
     corners_of,
-    frame_of,
-    sizes_of,
+    rows_in_pixels,
+    shown,
 )
 from plaudit.scores import Score, boxes, reward
 from plaudit.scores.assignment import largest_matching
@@ -32,15 +32,7 @@ from plaudit.scores.boxes import Box, Corners
 
 RIGHT_FROM = 0.5  # the IoU from which a box is right
 LABELS = ("exact", "casefold", "ignore")
-COLUMNS = ("solution", "image_size", "input_size", "image_grid_thw", *IMAGES)
-
-
-class _Notation(NamedTuple):
-    """How completions and golds are written."""
-
-    answers: Format
-    golds: Format
-    divisor: float
+_MOST_SHOWN = 50  # boxes in the answer of a score
 
 
 @reward(columns=COLUMNS)
@@ -101,16 +93,20 @@ def box_reward(
     if measure not in ("iou", "giou"):
         raise ValueError(f'measure must be "iou" or "giou", got {measure!r:.80}')
     least = None if threshold is None else number_of(threshold, "threshold")
-    written = _Notation(
-        format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
+    columns = {
+        "image_size": image_size, "input_size": input_size, "image_grid_thw": image_grid_thw,
+        "image_path": image_path, "image": image, "images": images,
+    }  # fmt: skip
+    rows = rows_in_pixels(
+        completions,
+        solution,
+        columns,
+        format_of(format, scale, order),
+        format_of(None, gold_scale, gold_order),
+        model,
+        divisor,
     )
-    rows = _rows(completions, solution, written, model, image_size=image_size,
-                 input_size=input_size, image_grid_thw=image_grid_thw, image_path=image_path,
-                 image=image, images=images)  # fmt: skip
-    return [
-        _box_score(text, gold, sizes, written, golds == "any", measure, least)
-        for text, gold, sizes in rows
-    ]
+    return [_box_score(row, golds == "any", measure, least) for row in rows]
 
 
 @reward(columns=COLUMNS)
@@ -159,67 +155,51 @@ def boxes_reward(
     thresholds = [number_of(one, "threshold") for one in listed]
     if not thresholds:
         raise ValueError("threshold must not be an empty list")
-    written = _Notation(
-        format_of(format, scale, order), format_of(None, gold_scale, gold_order), divisor
+    columns = {
+        "image_size": image_size, "input_size": input_size, "image_grid_thw": image_grid_thw,
+        "image_path": image_path, "image": image, "images": images,
+    }  # fmt: skip
+    rows = rows_in_pixels(
+        completions,
+        solution,
+        columns,
+        format_of(format, scale, order),
+        format_of(None, gold_scale, gold_order),
+        model,
+        divisor,
     )
-    rows = _rows(completions, solution, written, model, image_size=image_size,
-                 input_size=input_size, image_grid_thw=image_grid_thw, image_path=image_path,
-                 image=image, images=images)  # fmt: skip
-    return [
-        _boxes_score(text, gold, sizes, written, labels, thresholds) for text, gold, sizes in rows
-    ]
+    return [_boxes_score(row, labels, thresholds) for row in rows]
 
 
-def _rows(
-    completions: Sequence[Completion],
-    solution: Sequence[Any],
-    written: _Notation,
-    model: str,
-    **columns: Any,
-) -> list[tuple[str, str | None, Sizes]]:
-    texts = texts_of(completions)
-    same_length(completions, solution=solution)
-    golds = [gold_text(gold) for gold in rows_of(solution, "solution")]
-    sizes = sizes_of(completions, columns, resize_of(model), (written.answers, written.golds))
-    return list(zip(texts, golds, sizes, strict=True))
-
-
-def _box_score(
-    text: str,
-    gold: str | None,
-    sizes: Sizes,
-    written: _Notation,
-    takes_any: bool,
-    measure: str,
-    threshold: float | None,
-) -> Score:
-    if gold is None:
+def _box_score(row: Row, takes_any: bool, measure: str, threshold: float | None) -> Score:
+    if row.gold is None:
         return NO_GOLD
-    answer, retracted = answer_of(text)
-    found = _box_shapes(answer, written.answers, MANY)
-    if len(found) == 2 and _is_linked(answer, *found):
-        found.pop()
-    wanted = _gold_boxes(gold, written, sizes)
-    if wanted is None or (len(wanted) > 1 and not takes_any):
-        return bad_gold(gold, "no box" if wanted is None else "several boxes")
-    if not wanted:
-        return none_score(answer, len(found), retracted)
-    shown = shown_boxes(wanted)
-    if fault := _fault(answer, found, retracted, "box"):
-        return failed(*fault[:1], answer, shown, fault[1])
-    frame = frame_of(written.answers.scale, sizes, written.divisor)
-    box = corners_of(found[0], written.answers.order, frame)
-    if box is None:
-        return failed("The numbers are no box with an area.", answer, shown, "no_answer")
-    best = max((one.corners for one in wanted if one.corners), key=lambda one: _overlap(box, one))
-    value = _overlap(box, best)
+    gold = _gold_boxes(row.gold, row.golds)
+    if gold is None or (len(gold.boxes) > 1 and not takes_any):
+        return bad_gold(row.gold, "no box" if gold is None else "several boxes")
+    answer, retracted = answer_of(row.text)
+    shapes = _box_shapes(answer, row.answers, MANY)
+    if len(shapes) == 2 and _is_linked(answer, *shapes):
+        shapes.pop()
+    if not gold.boxes:
+        return none_score(answer, len(shapes), retracted)
+    found = _corners(shapes, row.answers)
+    read = shown(found) if found else answer
+    if fault := fault_of(answer, [shape[1:3] for shape in shapes], retracted, "box"):
+        return failed(*fault, read, gold.shown)
+    if not found:
+        why = "The numbers are no box with an area."
+        return failed(why, "no_answer", answer, gold.shown)
+    wanted = (box.corners for box in gold.boxes if box.corners)
+    best = max(wanted, key=lambda one: _overlap(found[0], one))
+    value = _overlap(found[0], best)
     right = value >= RIGHT_FROM
     why = f"The IoU with the gold box is {value:.3f}."
     if measure == "giou":
-        value = (1.0 + _giou(box, best)) / 2
+        value = (1.0 + _giou(found[0], best)) / 2
     if threshold is not None:
         value = float(value >= threshold)
-    return Score(value, why, shown_boxes([Box(box)]), shown, measure, right=right)
+    return Score(value, why, read, gold.shown, measure, right=right)
 
 
 def _is_linked(answer: str, first: Shape, second: Shape) -> bool:
@@ -229,22 +209,6 @@ def _is_linked(answer: str, first: Shape, second: Shape) -> bool:
     """
     is_same = first.numbers is not None and first.numbers == second.numbers
     return is_same and "](" in answer[first.end : second.start]
-
-
-def _fault(answer: str, found: list[Shape], retracted: bool, noun: str) -> tuple[str, str] | None:
-    """Return why an answer is worth nothing before it is compared, and its status."""
-    if retracted or (found and is_taken_back(answer, found[-1].end)):
-        return "The answer is taken back.", "retracted"
-    if not found:
-        why = f"The answer says that there is no {noun}." if says_none(answer) else (
-            f"The answer has no {noun}."
-        )  # fmt: skip
-        return why, "no_answer"
-    if len(found) > 1:
-        return f"The answer has {len(found)} of what should be one {noun}.", "several"
-    if is_denied(answer, found[0].start):
-        return f"The answer denies its {noun}.", "retracted"
-    return None
 
 
 def _overlap(a: Corners, b: Corners) -> float:
@@ -259,93 +223,104 @@ def _giou(a: Corners, b: Corners) -> float:
     return overlap - (hull - union) / hull
 
 
-def _box_shapes(text: str, written: Format, most: int) -> list[Shape]:
+_BOX_KEY = re.compile(r"box\w*+[\"']?\s*+[:=]\s*+$")
+_NEAR = 40  # characters before a list in which its key stands
+
+
+def _box_shapes(text: str, written: Notation, most: int) -> list[Shape]:
     """Return the boxes of a text; numbers that cannot be read count, lone points do not."""
-    shapes = shapes_in(text, written, most)
-    return [shape for shape in shapes if shape.numbers is None or len(shape.numbers) == 4]
+    return [
+        shape
+        for shape in shapes_in(text, written.format, most)
+        if shape.numbers is None
+        or len(shape.numbers) == 4
+        or _BOX_KEY.search(text[max(0, shape.start - _NEAR) : shape.start])
+    ]
 
 
-def _gold_boxes(gold: str, written: _Notation, sizes: Sizes) -> list[Box] | None:
-    """Return the boxes of a gold, empty if it says that there is none; None if one is unusable."""
+def _corners(shapes: Sequence[Shape], written: Notation) -> list[Corners]:
+    found = (corners_of(shape, written) for shape in shapes)
+    return [corners for corners in found if corners]
+
+
+class GoldBoxes(NamedTuple):
+    """The boxes of a gold; none if it says that there is no object."""
+
+    boxes: tuple[Box, ...]
+    shown: str = "none"
+
+
+@lru_cache(maxsize=1024)  # all completions of a prompt have the same gold
+def _gold_boxes(gold: str, written: Notation) -> GoldBoxes | None:
+    """Return the boxes of a gold; None if one is unusable."""
     if says_none(gold):
-        return []
-    frame = frame_of(written.golds.scale, sizes)
-    shapes = _box_shapes(gold, written.golds, MOST_SHAPES)
-    found = [Box(corners_of(shape, written.golds.order, frame), shape.label) for shape in shapes]
-    return None if not found or any(box.corners is None for box in found) else found
+        return GoldBoxes(())
+    found = _labelled(_box_shapes(gold, written, MOST_SHAPES), written)
+    if not found or any(box.corners is None for box in found):
+        return None
+    return GoldBoxes(tuple(found), _shown(found))
 
 
-def shown_boxes(found: Sequence[Box]) -> str:
-    """Return boxes as the report draws them."""
-    texts = [f"[{', '.join(f'{v:.6g}' for v in box.corners)}]" for box in found if box.corners]
-    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
+def _labelled(shapes: Sequence[Shape], written: Notation) -> list[Box]:
+    return [Box(corners_of(shape, written), shape.label) for shape in shapes]
 
 
-def _boxes_score(
-    text: str,
-    gold: str | None,
-    sizes: Sizes,
-    written: _Notation,
-    labels: str,
-    thresholds: Sequence[float],
-) -> Score:
-    if gold is None:
+def _boxes_score(row: Row, labels: str, thresholds: Sequence[float]) -> Score:
+    if row.gold is None:
         return NO_GOLD
-    answer, retracted = answer_of(text)
-    shapes = _box_shapes(answer, written.answers, MOST_SHAPES)
-    wanted = _gold_boxes(gold, written, sizes)
-    if wanted is None:
-        return bad_gold(gold, "no list of boxes")
-    if not wanted:
+    gold = _gold_boxes(row.gold, row.golds)
+    if gold is None:
+        return bad_gold(row.gold, "no list of boxes")
+    answer, retracted = answer_of(row.text)
+    shapes = _box_shapes(answer, row.answers, MOST_SHAPES)
+    if not gold.boxes:
         return none_score(answer, len(shapes), retracted)
-    shown = shown_boxes(wanted)
-    if retracted or (shapes and is_taken_back(answer, shapes[-1].end)):
-        return failed("The answer is taken back.", answer, shown, "retracted")
-    if not shapes:
-        return failed("The answer has no box.", answer, shown, "no_answer")
-    frame = frame_of(written.answers.scale, sizes, written.divisor)
-    found = [Box(corners_of(shape, written.answers.order, frame), shape.label) for shape in shapes]
-    matched = [_matched(found, wanted, labels, threshold) for threshold in thresholds]
-    values = [2 * len(pairs) / (len(found) + len(wanted)) for pairs in matched]
+    found = _labelled(shapes, row.answers)
+    places = [shape[1:3] for shape in shapes]
+    if fault := fault_of(answer, places, retracted, "box", one=False):
+        return failed(*fault, _shown(found) if found else answer, gold.shown)
+    return compared(found, gold, labels, thresholds)
+
+
+def compared(
+    found: Sequence[Box], gold: GoldBoxes, labels: str, thresholds: Sequence[float]
+) -> Score:
+    """Return the score of boxes that were read."""
+    matched = [_matched(found, gold.boxes, labels, threshold) for threshold in thresholds]
+    values = [2 * len(pairs) / (len(found) + len(gold.boxes)) for pairs in matched]
     value = sum(values) / len(values)
-    why = _why(matched[0], found, wanted)
-    return Score(value, why, shown_boxes(found)[:2000], shown, "F1 of boxes", right=value == 1.0)
+    why = _why(matched[0], found, gold.boxes)
+    return Score(value, why, _shown(found), gold.shown, "F1 of boxes", right=value == 1.0)
+
+
+def _shown(found: Sequence[Box]) -> str:
+    return shown([corners for corners, _ in found[:_MOST_SHOWN] if corners])
 
 
 def _matched(
     found: Sequence[Box], wanted: Sequence[Box], labels: str, threshold: float
 ) -> dict[int, int]:
     """Return prediction -> gold, for as many boxes as possible."""
+    preds, golds = _labels(found, labels), _labels(wanted, labels)
     partners: list[list[int]] = [[] for _ in found]
-    for preds, golds in _same_labels(found, wanted, labels):
-        pairs = boxes.overlapping(
-            [found[pred].corners for pred in preds],
-            [wanted[gold].corners for gold in golds],
-            max(threshold, 1e-9),  # boxes that do not overlap never match
-            thinnest=0.0,
-        )
-        for pred, gold, _ in pairs:
-            partners[preds[pred]].append(golds[gold])
+    pairs = boxes.overlapping(
+        [corners for corners, _ in found],
+        [corners for corners, _ in wanted],
+        max(threshold, 1e-9),  # boxes that do not overlap never match
+        thinnest=0.0,
+    )
+    for pred, gold, _ in pairs:
+        if golds[gold] is None or golds[gold] == preds[pred]:  # a gold without a label takes any
+            partners[pred].append(gold)
     return largest_matching(partners)
 
 
-def _same_labels(
-    found: Sequence[Box], wanted: Sequence[Box], labels: str
-) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield the predictions and the golds of each label, by index."""
+def _labels(some: Sequence[Box], labels: str) -> list[object]:
     if labels == "ignore":
-        yield list(range(len(found))), list(range(len(wanted)))
-        return
-    normal = (lambda label: str(label).strip().casefold()) if labels == "casefold" else str
-    preds: dict[str, list[int]] = {}
-    for index, box in enumerate(found):
-        preds.setdefault(normal(box.label), []).append(index)
-    golds: dict[str | None, list[int]] = {}
-    for index, box in enumerate(wanted):
-        golds.setdefault(None if box.label is None else normal(box.label), []).append(index)
-    for label, indexes in golds.items():
-        # A gold without a label takes any.
-        yield list(range(len(found))) if label is None else preds.get(label, []), indexes
+        return [None] * len(some)
+    if labels == "exact":
+        return [label for _, label in some]
+    return [None if label is None else str(label).strip().casefold() for _, label in some]
 
 
 def _why(pairs: dict[int, int], found: Sequence[Box], wanted: Sequence[Box]) -> str:

@@ -12,7 +12,7 @@ guessed, since [100, 200, 300, 400] is a box in every scale.
 import json
 import re
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from math import isfinite
 from typing import NamedTuple
 
@@ -57,32 +57,38 @@ class Format(NamedTuple):
 _NUMBER = r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?|[+-]?(?i:nan|inf(?:inity)?+)\b"
 _ITEM = rf"[\"']?({_NUMBER})[\"']?\s*+(px|%)?\s*+"
 _ITEMS = re.compile(_ITEM)
-_LIST = re.compile(rf"([\[(])\s*+{_ITEM}(?:,\s*+{_ITEM})++[\])]")
-_SPACED = re.compile(rf"<point>\s*+({_NUMBER})\s++({_NUMBER})\s*+</point>")
+_SEVERAL = rf"\s*+{_ITEM}(?:(?:[,;]\s*+|(?<=\s)){_ITEM})++"
+# `click(10, 20, clicks=2)`: the first two are the point.
+_LIST = re.compile(rf"[\[(]({_SEVERAL}),?+(?:\s*+\w++\s*+=[^()\[\],]{{0,40}}+,?+)*+\s*+[\])]")
+_TAGGED = re.compile(rf"<(?:b?box|point|click|coordinates?)>({_SEVERAL})</")
+_BARE = re.compile(rf"[*$`\s]*+({_SEVERAL})[*$`.\s]*+")
 _CORNERS = re.compile(r"\s*+,?\s*+")
 _NAMED = re.compile(
     rf"[\"']?\b([xy][12]?|[xy]_?m(?:in|ax)|left|top|right|bottom|w|h|width|height)[\"']?"
     rf"\s*+[:=]\s*+[\"']?({_NUMBER})[\"']?\s*+(px|%)?",
     re.IGNORECASE,
 )
-_NAMES = {
-    ("x1", "y1", "x2", "y2"): "xyxy",
-    ("xmin", "ymin", "xmax", "ymax"): "xyxy",
-    ("left", "top", "right", "bottom"): "xyxy",
-    ("x", "y", "w", "h"): "xywh",
-    ("x", "y", "width", "height"): "xywh",
-    ("x", "y"): "xy",
-    ("x1", "y1"): "xy",
-}
-_BETWEEN_NAMED = re.compile(r"[\s,;]*+")
+_NAMES = (
+    (("x1", "y1", "x2", "y2"), "xyxy"),
+    (("xmin", "ymin", "xmax", "ymax"), "xyxy"),
+    (("left", "top", "right", "bottom"), "xyxy"),
+    (("x", "y", "w", "h"), "xywh"),
+    (("x", "y", "width", "height"), "xywh"),
+    (("x", "y"), "xy"),
+    (("x1", "y1"), "xy"),
+)
+_BETWEEN_NAMED = re.compile(r"[\s,;]*+(?:and\b\s*+)?+")
 _LABEL = re.compile(
-    r"[\"'](?:label|category|class|name|text)[\"']\s*+:\s*+(?:\"((?:[^\"\\]|\\.)*+)\"|'([^']*+)')"
+    r"[\"'](?:label|category|class|name|text|object)(?:_name)?[\"']\s*+:\s*+"
+    r"(?:\"((?:[^\"\\]|\\.)*+)\"|'([^']*+)')"
 )
 _REFERENCE = re.compile(
     r"(?:<ref>|<\|object_ref_start\|>|<\|ref\|>|<phrase>)([^<]*+)"
     r"(?:</ref>|<\|object_ref_end\|>|<\|/ref\|>|</phrase>)[^<]*+(?:<[^<>]*+>[\s\[(]*+)*+$"
 )
 _BARE_LABEL = re.compile(r"(?:^|[>;,.\n:])\s*+([^<>;,.\n:\[\]{}()\"]++)$")
+# What stands between boxes that share a label: `<ref>cat</ref><box>[[1, 2, 3, 4], [5, 6, 7, 8]]`.
+_SAME_LABEL = re.compile(r"(?:[\s,;\[\]()]|</?box>|<\|box_(?:start|end)\|>)*+")
 _NEAR = 300  # characters around a shape in which its label stands
 
 
@@ -94,38 +100,45 @@ def read_lists(text: str, most: int = MOST_SHAPES) -> list[Shape]:
 
 
 def _lists(text: str) -> Iterator[Shape]:
-    for found in _LIST.finditer(text):
-        items = _ITEMS.findall(text, found.start() + 1, found.end() - 1)
-        numbers = tuple(float(number) for number, _ in items[:5])
-        units = {unit for _, unit in items}
-        readable = len(items) in (2, 4) and len(units) == 1 and _are_near(numbers)
-        yield Shape(
-            numbers if readable else None, *found.span(), "".join(units) if readable else ""
-        )
-    for found in _SPACED.finditer(text):
-        numbers = float(found[1]), float(found[2])
-        yield Shape(numbers if _are_near(numbers) else None, *found.span())
+    bare = _BARE.fullmatch(text)
+    for found in (bare,) if bare else chain(_LIST.finditer(text), _TAGGED.finditer(text)):
+        start = found.start(1)
+        parts = found[1].split(";")
+        if "," not in parts[0]:
+            parts = [found[1]]  # [1; 2; 3; 4] is one list, [1, 2, 3, 4; 5, 6, 7, 8] is two
+        for part in parts:
+            items = _ITEMS.findall(part)
+            numbers = tuple(float(number) for number, _ in items[:5])
+            units = {unit for _, unit in items}
+            readable = len(items) in (2, 4) and len(units) == 1 and _are_near(numbers)
+            # The brackets belong to a shape: what stands after its end takes it back.
+            end = start + len(part) if len(parts) > 1 else found.end()
+            begin = start if len(parts) > 1 else found.start()
+            unit = "".join(units) if readable else ""
+            yield Shape(numbers if readable else None, begin, end, unit)
+            start += len(part) + 1
 
 
 def _named(text: str) -> Iterator[Shape]:
-    run: list[re.Match[str]] = []
+    run: dict[str, re.Match[str]] = {}
+    last = 0
     for found in _NAMED.finditer(text):
-        if run and not _BETWEEN_NAMED.fullmatch(text, run[-1].end(), found.start()):
+        name = found[1].lower().replace("_", "")
+        if run and (name in run or not _BETWEEN_NAMED.fullmatch(text, last, found.start())):
             yield from _named_shape(run)
-            run = []
-        run.append(found)
-    if run:
-        yield from _named_shape(run)
+            run = {}
+        run[name], last = found, found.end()
+    yield from _named_shape(run)
 
 
-def _named_shape(run: list[re.Match[str]]) -> Iterator[Shape]:
-    names = tuple(found[1].lower().replace("_", "") for found in run)
-    order = _NAMES.get(names)
-    if order:
-        numbers = tuple(float(found[2]) for found in run)
-        readable = _are_near(numbers)
-        unit = run[0][3] or ""
-        yield Shape(numbers if readable else None, run[0].start(), run[-1].end(), unit, order)
+def _named_shape(run: dict[str, re.Match[str]]) -> Iterator[Shape]:
+    for names, order in _NAMES:
+        if run.keys() == set(names):
+            numbers = tuple(float(run[name][2]) for name in names)
+            places = [found.span() for found in run.values()]
+            unit = run[names[0]][3] or ""
+            readable = numbers if _are_near(numbers) else None
+            yield Shape(readable, places[0][0], places[-1][1], unit, order)
 
 
 def _are_near(numbers: tuple[float, ...]) -> bool:
@@ -153,20 +166,29 @@ def _joined(text: str, shapes: list[Shape]) -> list[Shape]:
 
 
 def _with_labels(shapes: list[Shape], text: str) -> list[Shape]:
-    edges = [0, *(shape.end for shape in shapes)]
-    starts = [*(shape.start for shape in shapes[1:]), len(text)]
+    """Return the shapes with their labels; those next to each other share one."""
+    groups: list[list[Shape]] = []
+    for shape in shapes:
+        if groups and _SAME_LABEL.fullmatch(text, groups[-1][-1].end, shape.start):
+            groups[-1].append(shape)
+        else:
+            groups.append([shape])
+    edges = [0, *(group[-1].end for group in groups)]
+    starts = [*(group[0].start for group in groups[1:]), len(text)]
     return [
-        shape._replace(label=_label(text, shape, max(edge, shape.start - _NEAR), start))
-        for shape, edge, start in zip(shapes, edges, starts, strict=False)
+        shape._replace(label=label)
+        for group, edge, start in zip(groups, edges, starts, strict=False)
+        for label in [_label(text, group[0].start, group[-1].end, edge, start)]
+        for shape in group
     ]
 
 
-def _label(text: str, shape: Shape, earliest: int, latest: int) -> str | None:
+def _label(text: str, start: int, end: int, earliest: int, latest: int) -> str | None:
     """Return the label in the object of a shape, or in the words before it."""
-    before = text[earliest : shape.start]
-    closing = text.find("}", shape.end, min(latest, shape.end + _NEAR))
+    before = text[max(earliest, start - _NEAR) : start]
+    closing = text.find("}", end, min(latest, end + _NEAR))
     if "{" in before and closing >= 0:
-        inside = before.rpartition("{")[2] + text[shape.end : closing]
+        inside = before.rpartition("{")[2] + text[end:closing]
         quoted = _LABEL.search(inside)
         return _unquoted(quoted) if quoted else None
     reference = _REFERENCE.search(before) or _BARE_LABEL.search(before.rstrip("[(= \t"))
@@ -187,8 +209,9 @@ def _unquoted(quoted: re.Match[str]) -> str:
 _PALIGEMMA = re.compile(r"<loc(\d{4})>" * 4 + r"([^<;]*+)")
 _FLORENCE = re.compile(r"<loc_(\d{1,4})>" * 4)
 _KOSMOS = re.compile(
-    r"(?:<phrase>([^<]*+)</phrase>)?+<object><patch_index_(\d{4})><patch_index_(\d{4})></object>"
+    r"(?:<phrase>([^<]*+)</phrase>)?+<object>((?:<patch_index_\d{4}>|</delim[^<>]*+>)++)</object>"
 )
+_CELLS = re.compile(r"<patch_index_(\d{4})><patch_index_(\d{4})>")
 
 
 def read_paligemma(text: str) -> list[Shape]:
@@ -200,15 +223,14 @@ def read_paligemma(text: str) -> list[Shape]:
 
 
 def read_florence(text: str) -> list[Shape]:
-    """Find `<loc_12>` four times, with the label before it; a bin stands for its middle."""
-    return [
-        Shape(
-            tuple(int(bin_) + 0.5 for bin_ in found.groups()),
-            *found.span(),
-            label=_words_before(text, found.start()),
-        )
-        for found in _FLORENCE.finditer(text)
-    ]
+    """Find `<loc_12>` four times, with the label before the first; a bin stands for its middle."""
+    shapes: list[Shape] = []
+    for found in _FLORENCE.finditer(text):
+        numbers = tuple(int(bin_) + 0.5 for bin_ in found.groups())
+        is_next = shapes and shapes[-1].end == found.start()
+        label = shapes[-1].label if is_next else _words_before(text, found.start())
+        shapes.append(Shape(numbers, *found.span(), label=label))
+    return shapes
 
 
 def _words_before(text: str, end: int) -> str | None:
@@ -221,11 +243,13 @@ def read_kosmos(text: str) -> list[Shape]:
     """Find two of 32 x 32 cells: their middles are the corners, or their outsides in one line."""
     shapes = []
     for found in _KOSMOS.finditer(text):
-        (top, left), (bottom, right) = divmod(int(found[2]), 32), divmod(int(found[3]), 32)
-        numbers = (left + 0.5, top + 0.5, right + 0.5, bottom + 0.5)
-        if left == right or top == bottom:
-            numbers = (left, top, right + 1.0, bottom + 1.0)
-        shapes.append(Shape(numbers, *found.span(), label=(found[1] or "").strip() or None))
+        label = (found[1] or "").strip() or None
+        for cells in _CELLS.findall(found[2]):
+            (top, left), (bottom, right) = (divmod(int(cell), 32) for cell in cells)
+            numbers = (left + 0.5, top + 0.5, right + 0.5, bottom + 0.5)
+            if left == right or top == bottom:
+                numbers = (left, top, right + 1.0, bottom + 1.0)
+            shapes.append(Shape(numbers, *found.span(), label=label))
     return shapes
 
 

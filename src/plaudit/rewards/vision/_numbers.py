@@ -12,8 +12,8 @@ from plaudit.rewards.vision._answers import (
     answer_of,
     bad_gold,
     failed,
+    fault_of,
     gold_text,
-    is_taken_back,
     none_score,
     says_none,
 )
@@ -24,7 +24,7 @@ _NUMBER = re.compile(rf"(?<![\w.])-?(?:{_DIGITS})(?![\d\w]*+\d)")
 _WORD = re.compile(r"[a-z]++")
 _HEDGE = re.compile(
     r"\bnot\b|n['’]t\b|\bat (?:least|most)\b|\bor (?:more|less|fewer)\b"
-    r"|\b(?:more|less|fewer) than\b|\bbetween\b|\bup to\b|±|\+/-|[<>≤≥~]=?\s*+\d"
+    r"|\b(?:more|less|fewer) than\b|\bbetween\b|\bup to\b|±|\+/-|(?<!\w)[<>≤≥~]=?\s*+\d|\d\+(?!\d)"
     r"|\bover \d|\bunder \d",
     re.IGNORECASE,
 )
@@ -72,11 +72,13 @@ def _count_score(text: str, gold: Any, reach: float | None) -> Score:
         last = _counts(lines[-1]) if _TOTAL.match(lines[-1]) else []
         found = last if len(last) == 1 else found
     if not found:
-        return failed("The answer has no number.", answer, shown, "no_answer")
-    if is_taken_back(answer, max((one.end() for one in _NUMBER.finditer(answer)), default=0)):
-        return failed("The answer is taken back.", answer, shown, "retracted")
+        return failed("The answer has no number.", "no_answer", answer, shown)
+    # A number in words ends at the end of its text: remarks after it are in the way of no count.
+    places = [one.span() for one in _NUMBER.finditer(answer)] or [(0, 0)]
+    if fault := fault_of(answer, places, False, "number", one=False):
+        return failed(*fault, answer, shown)
     if len(found) > 1 or _HEDGE.search(answer):
-        return failed("The answer is not one number.", answer, shown, "several")
+        return failed("The answer is not one number.", "several", answer, shown)
     off = abs(found[0] - wanted[0])
     value = float(off == 0)
     if reach and off:
@@ -101,38 +103,41 @@ def _spelled(text: str) -> list[float]:
     numbers: list[float] = []
     start = 0
     while start < len(words):
-        end = start
-        while (
-            end < min(len(words), start + 8) and count_in_words(words[start : end + 1]) is not None
-        ):
-            end += 1
-        if end > start:
-            numbers.append(float(count_in_words(words[start:end]) or 0))
-        start = max(end, start + 1)
+        for end in range(min(len(words), start + 8), start, -1):
+            number = count_in_words(words[start:end])
+            if number is not None:
+                numbers.append(float(number))
+                start = end
+                break
+        else:
+            start += 1
     return numbers
 
 
 # -- Spans of time
 
-_CLOCK = r"(?<![\d:.])(?:\d++:)?\d++:\d{2}(?:\.\d++)?(?![\d:])"
+_CLOCK = r"(?<![\d:.])(?:\d++:)?\d++:\d{2}(?:\.\d++|,\d{3}(?!\d))?(?![\d:])"
 _TIME = rf"(?:{_CLOCK}|(?<![\w.])-?(?:\d++\.?\d*+|\.\d++)(?![\d.:]))"
 _AFTER = r"[\"']?(?:\s*+(?:s|secs?|seconds?)\b)?[\"']?"
+_UNTIL = r"(?:-{1,2}>|→|-|–|—|~|\bto\b|\buntil\b|\btill\b|\band\b)"
+_IS = r"[\"']?(?:\s++(?:time|at|is))*+\s*+[:=]?\s*+[\"']?"
 _PAIR = re.compile(
     rf"[\[(]\s*+[\"']?({_TIME}){_AFTER}\s*+,\s*+[\"']?({_TIME}){_AFTER}\s*+[\])]"
-    rf"|(?:\bfrom\s++)?({_TIME}){_AFTER}\s*+(?:-|–|—|\bto\b|\buntil\b|\band\b)\s*+({_TIME}){_AFTER}"
-    rf"|\bstart\w*+[\"']?(?:\s++time)?\s*+[:=]?\s*+[\"']?({_TIME}){_AFTER}"
-    rf"[^\d]{{0,40}}?\bend\w*+[\"']?(?:\s++time)?\s*+[:=]?\s*+[\"']?({_TIME})",
+    rf"|\A({_TIME}){_AFTER}\s*+,\s*+({_TIME}){_AFTER}\.?\Z"
+    rf"|(?:\bfrom\s++)?({_TIME}){_AFTER}\s*+{_UNTIL}\s*+({_TIME}){_AFTER}"
+    rf"|\b(?:start|begin)\w*+{_IS}({_TIME}){_AFTER}"
+    rf"[^\d]{{0,40}}?\b(?:end|finish|stop)\w*+{_IS}({_TIME})",
     re.IGNORECASE,
 )
 _SCALES = ("seconds", "unit", "frames")
 
 
 class Span(NamedTuple):
-    """A start and an end in seconds, and at which character the text that says so ends."""
+    """A start and an end in seconds, and where the text that says so starts and ends."""
 
     start: float
     end: float
-    at: int
+    place: tuple[int, int]
 
 
 @reward(columns=("solution", "duration", "fps"))
@@ -207,12 +212,10 @@ def _span_score(
     if not wanted or (len(wanted) > 1 and not takes_any) or any(not _length(one) for one in wanted):
         return bad_gold(gold, "no span of time")
     shown = gold[:300]
-    if retracted or is_taken_back(answer, max((one.at for one in found), default=0)):
-        return failed("The answer is taken back.", answer, shown, "retracted")
-    if len(found) > 1:
-        return failed(f"The answer has {len(found)} spans.", answer, shown, "several")
-    if not found or not _length(found[0]):
-        return failed("The answer has no span of time.", answer, shown, "no_answer")
+    if fault := fault_of(answer, [span.place for span in found], retracted, "span of time"):
+        return failed(*fault, answer, shown)
+    if not _length(found[0]):
+        return failed("The span of time has no length.", "no_answer", answer, shown)
     value = max(_span_iou(found[0], one) for one in wanted)
     why = f"{found[0].start:.6g} to {found[0].end:.6g} seconds: the IoU is {value:.3f}."
     right = value >= 0.5
@@ -225,7 +228,7 @@ def _spans(text: str, factor: float) -> list[Span]:
     spans = []
     for found in _PAIR.finditer(text):
         start, end = (one for one in found.groups() if one is not None)
-        spans.append(Span(_seconds(start, factor), _seconds(end, factor), found.end()))
+        spans.append(Span(_seconds(start, factor), _seconds(end, factor), found.span()))
     return spans
 
 
@@ -234,7 +237,7 @@ def _seconds(written: str, factor: float) -> float:
         return float(written) * factor
     total = 0.0
     for part in written.split(":"):
-        total = total * 60 + float(part)
+        total = total * 60 + float(part.replace(",", "."))
     return total
 
 

@@ -5,23 +5,27 @@ from collections.abc import Sequence
 from math import hypot, inf
 from typing import Any
 
-from plaudit.inputs.columns import number_of, rows_of, same_length
-from plaudit.inputs.completions import Completion, texts_of
-from plaudit.inputs.images import resize_of
+from plaudit.inputs.columns import number_of
+from plaudit.inputs.completions import Completion
 from plaudit.rewards.vision._answers import (
     NO_GOLD,
     answer_of,
     bad_gold,
     failed,
-    gold_text,
-    is_denied,
-    is_taken_back,
+    fault_of,
     none_score,
     says_none,
 )
-from plaudit.rewards.vision._boxes import COLUMNS
 from plaudit.rewards.vision._formats import MANY, Format, Shape, format_of, shapes_in
-from plaudit.rewards.vision._frames import Frame, Sizes, corners_of, frame_of, point_of, sizes_of
+from plaudit.rewards.vision._frames import (
+    COLUMNS,
+    Notation,
+    Row,
+    corners_of,
+    point_of,
+    rows_in_pixels,
+    shown,
+)
 from plaudit.scores import Score, reward
 
 Point = tuple[float, float]
@@ -82,61 +86,47 @@ def point_reward(
     if boxes not in ("refuse", "center"):
         raise ValueError(f'boxes must be "refuse" or "center", got {boxes!r:.80}')
     distance = None if reach is None else number_of(reach, "reach")
-    written, gold_written = format_of(format, scale, order), format_of(None, gold_scale, gold_order)
     columns = {
         "image_size": image_size, "input_size": input_size, "image_grid_thw": image_grid_thw,
         "image_path": image_path, "image": image, "images": images,
     }  # fmt: skip
-    texts = texts_of(completions)
-    same_length(completions, solution=solution)
-    golds = [gold_text(one) for one in rows_of(solution, "solution")]
-    sizes = sizes_of(completions, columns, resize_of(model), (written, gold_written))
-    return [
-        _point_score(text, one, size, written, gold_written, gold, boxes == "center", distance)
-        for text, one, size in zip(texts, golds, sizes, strict=True)
-    ]
+    rows = rows_in_pixels(
+        completions,
+        solution,
+        columns,
+        format_of(format, scale, order),
+        format_of(None, gold_scale, gold_order),
+        model,
+    )
+    return [_point_score(row, gold, boxes == "center", distance) for row in rows]
 
 
-def _point_score(
-    text: str,
-    gold: str | None,
-    sizes: Sizes,
-    written: Format,
-    gold_written: Format,
-    gold_kind: str,
-    takes_boxes: bool,
-    reach: float | None,
-) -> Score:
-    if gold is None:
+def _point_score(row: Row, kind: str, takes_boxes: bool, reach: float | None) -> Score:
+    if row.gold is None:
         return NO_GOLD
-    answer, retracted = answer_of(text)
+    answer, retracted = answer_of(row.text)
     # "Thought: … Action: click(1, 2)": what is thought does not count.
     action = max((found.end() for found in _ACTION.finditer(answer)), default=0)
     answer = answer[action:].strip() or answer
-    shapes = _point_shapes(answer, written)
-    if says_none(gold):
+    shapes = _point_shapes(answer, row.answers.format)
+    if says_none(row.gold):
         return none_score(answer, len(shapes), retracted)
-    target = _target(gold, gold_kind, gold_written, frame_of(gold_written.scale, sizes))
+    target = _target(row.gold, kind, row.golds)
     if target is None:
-        return bad_gold(gold, f"no {gold_kind}")
-    shown = gold[:300]
-    point = _point(shapes, written, frame_of(written.scale, sizes), takes_boxes)
-    if shapes and not retracted:
-        start, end = shapes[0].start, shapes[-1].end
-        retracted = is_denied(answer, start) or is_taken_back(answer, end)
-    if retracted:
-        return failed("The answer is taken back or denied.", answer, shown, "retracted")
-    if len(shapes) > 1:
-        return failed(f"The answer has {len(shapes)} points.", answer, shown, "several")
-    if point is None or _OTHER_ACTION.search(answer):
-        return failed("The answer has no point or click.", answer, shown, "no_answer")
-    off = 0.0 if _inside(point, target) else _distance(point, target)
+        return bad_gold(row.gold, f"no {kind}")
+    gold = shown([(*target[0], *target[2])] if kind == "box" else target)[:2000]
+    points = [point for shape in shapes if (point := _point(shape, row.answers, takes_boxes))]
+    read = shown(points) if points else answer
+    if fault := fault_of(answer, [shape[1:3] for shape in shapes], retracted, "point"):
+        return failed(*fault, read, gold)
+    if not points or _OTHER_ACTION.search(answer):
+        return failed("The answer has no point or click.", "no_answer", answer, gold)
+    x, y = points[0]
+    off = 0.0 if _inside((x, y), target) else _distance((x, y), target)
     right = off == 0.0
     value = 1.0 if right else 0.0 if not reach else max(0.0, 1.0 - off / reach)
-    x, y = point
-    where = "inside" if right else f"{off:.1f} pixels outside"
-    return Score(value, f"({x:.6g}, {y:.6g}) is {where}.", f"[{x:.6g}, {y:.6g}]", shown,
-                 "point", right=right)  # fmt: skip
+    why = f"({x:.6g}, {y:.6g}) is {'inside' if right else f'{off:.1f} pixels outside'}."
+    return Score(value, why, read, gold, "point", right=right)
 
 
 def _point_shapes(text: str, written: Format) -> list[Shape]:
@@ -147,30 +137,26 @@ def _point_shapes(text: str, written: Format) -> list[Shape]:
     return shapes * several if several > 1 else shapes
 
 
-def _point(
-    shapes: Sequence[Shape], written: Format, frame: Frame, takes_boxes: bool
-) -> Point | None:
-    if len(shapes) != 1:
-        return None
-    box = corners_of(shapes[0], written.order, frame)
+def _point(shape: Shape, written: Notation, takes_boxes: bool) -> Point | None:
+    box = corners_of(shape, written)
     if box is not None:
         return ((box[0] + box[2]) / 2, (box[1] + box[3]) / 2) if takes_boxes else None
-    return point_of(shapes[0], written.order, frame)
+    return point_of(shape, written)
 
 
 _FLAT_NUMBER = re.compile(r"[+-]?(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d{1,3})?")
 
 
-def _target(gold: str, kind: str, written: Format, frame: Frame) -> list[Point] | None:
+def _target(gold: str, kind: str, written: Notation) -> list[Point] | None:
     """Return the corners of the gold in pixels; None if it cannot be used."""
     if kind == "polygon":
         numbers = [float(number) for number in _FLAT_NUMBER.findall(gold)]
         points = list(zip(numbers[::2], numbers[1::2], strict=False))
         if len(numbers) % 2 or len(points) < 3:
             return None
-        return [(x * frame.across, y * frame.down) for x, y in points]
-    shapes = shapes_in(gold, written, MANY)
-    box = corners_of(shapes[0], written.order, frame) if len(shapes) == 1 else None
+        return [(x * written.across, y * written.down) for x, y in points]
+    shapes = shapes_in(gold, written.format, MANY)
+    box = corners_of(shapes[0], written) if len(shapes) == 1 else None
     if box is None:
         return None
     left, top, right, bottom = box
