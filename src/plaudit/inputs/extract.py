@@ -56,8 +56,27 @@ def _ends_of(text: str) -> tuple[str, ...]:
     return tuple(
         end
         for opening, end in THINKING.items()
-        if not opening.startswith(r"\A") or re.match(opening, text)
+        if _may_occur(end, text) and (not opening.startswith(r"\A") or re.match(opening, text))
     )
+
+
+def _openings_of(text: str) -> tuple[str, ...]:
+    return tuple(opening for opening in THINKING if _may_occur(opening, text))
+
+
+def _may_occur(pattern: str, text: str) -> bool:
+    """Whether a text may have a pattern: it has the mark that the pattern begins with, if any.
+
+    To look for every format takes a tenth of a second in a megabyte, and most texts have none.
+    """
+    if pattern.startswith(r"\A"):
+        return re.match(pattern, text, re.IGNORECASE) is not None
+    first = pattern[0]
+    if first == "\\":
+        first = pattern[1]
+    elif first in "([.^$":
+        return True
+    return first.isalnum() or first in text
 
 
 def after_thinking(text: str) -> str:
@@ -69,9 +88,11 @@ def after_thinking(text: str) -> str:
     >>> after_thinking("◁think▷Is it 3?◁/think▷It is 4."), after_thinking("<thinking>It is 3.")
     ('It is 4.', '')
     """
-    ends = deque(_any_of(_ends_of(text)).finditer(text), maxlen=1)
+    formats = _ends_of(text)
+    ends = deque(_any_of(formats).finditer(text), maxlen=1) if formats else ()
     after = text[ends[0].end() :] if ends else text
-    opened = _any_of(tuple(THINKING)).search(after)
+    formats = _openings_of(after)
+    opened = _any_of(formats).search(after) if formats else None
     return after[: opened.start()] if opened else after
 
 
