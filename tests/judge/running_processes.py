@@ -21,5 +21,5 @@ def until(condition, seconds=60):
 def alive(process):
     try:
         return "\nState:\tZ" not in Path(f"/proc/{process}/status").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end while its file is read
         return False

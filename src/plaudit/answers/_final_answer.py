@@ -39,7 +39,10 @@ _ANNOUNCED = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _FILLING = re.compile(
-    r"^(?:therefore|thus|hence|then|simply|clearly|just)\b[\s,:]*+", re.IGNORECASE
+    r"^(?:therefore|thus|hence|then|simply|clearly|just|donc|alors|also|somit|daher|entonces"
+    r"|por (?:lo )?tanto"
+    r"|portanto|então|quindi|dunque|значит|равен|равно)\b[\s,:]*+",
+    re.IGNORECASE,
 )
 _DEFINED = re.compile(r"^([A-Za-z]),?\s(?:where|with)\s\1\s?(?:=|is)\s")
 _BECAUSE = re.compile(

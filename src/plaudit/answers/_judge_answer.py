@@ -84,6 +84,11 @@ _LONGEST_TEXT = 100_000
 _WORDS = re.compile(r"[A-Za-z]{4,}")
 _PROSE = re.compile(r"[^\W\d_]{2,}")
 _COMMANDS = re.compile(r"\\[A-Za-z]+")
+# "I cannot say whether it is 42" is no equation, although it ends like one.
+_REFUSED = re.compile(
+    r"\bwhether\b|\b(?:can|could|do|am|is)(?:n['’]t|not| not) (?:say|tell|know|sure|certain)\b",
+    re.I,
+)
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
 # math-verify may skip these and compare the rest: an answer that has more of them than its gold is
 # not passed to it.
@@ -271,6 +276,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
     symbolic = (
         found.status is Status.UNDECIDED
         and kind != "quantity"
+        and rules.kind != "text"
         and found.decided_by != _CONDITIONS
         and _is_symbolic(gold)
         and _is_symbolic(final.text)
@@ -414,6 +420,8 @@ def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
     is_prose = (
         final.where == "line" and "\\" not in text and len(_PROSE.findall(text)) > _MOST_WORDS
     )
+    if final.where == "line" and _REFUSED.search(text):
+        return Decision(Status.NO_ANSWER)
     answer = None if is_prose else _tree(text, rules.kind == "number")
     if answer is None:
         if _WORDS.search(_COMMANDS.sub(" ", gold)) and same_words(gold, text):

@@ -5,11 +5,12 @@ import unicodedata
 from functools import lru_cache
 
 _FORMATTING = re.compile(
+    r"\[\[|\]\]|"
     r"\\(?:text|textbf|mathrm|mathbf|boxed|textrm|rm|bf|mbox|operatorname)\b|[\\${}*~`\"]"
     r"|<\|\w++\|>|</?s>|<eos>"  # the tokens that end a text
 )
 _LEAD = re.compile(
-    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick)\s++)?(?:the\s++)?"
+    r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick|select)\s++)?(?:the\s++|my\s++)?"
     r"(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+(?:is|:|=)?\s*+"
     r"|^it(?:'s|\s++is)\s++|^i(?:'d|\s++would)?\s++(?:choose|pick|say|go\s++with)\s++|^not\s++\(?[A-Z]\)?,?\s++but\s++",
     re.IGNORECASE,

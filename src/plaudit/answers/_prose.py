@@ -27,7 +27,10 @@ _REMARK = re.compile(
     r"^\W*(?:check|checking|verif\w+|to (?:verify|check)|remark|note|fun fact|as a (?:sanity )?"
     r"check|sanity|this (?:is (?:less|more|because|why)|makes sense|agrees|matches|checks)"
     r"|let me know|i hope|hope|feel free|for comparison|in comparison|by comparison|please|if you"
-    r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug|substitut"
+    r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug\w*|substitut\w*"
+    r"|indeed,"
+    r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
+    r"|in (?:contrast|case)|happy to|glad to|double-check\w*|insert\w* (?:it|this)"
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
     re.IGNORECASE,
 )
@@ -35,8 +38,11 @@ _GIVEN = re.compile(
     r"^\W*(?:(?:we|you) (?:are|were)|given|suppose|assume|let|since|if)\b", re.IGNORECASE
 )
 _GIVEN_UP = re.compile(
-    r"\b(?:first (?:thought|guess|idea|glance)|at first|initially|originally|might (?:think|say|be"
-    r" tempted)|tempted|seems? to be|looks like|guessed)\b",
+    r"\b(?:first (?:thought|guess|idea|glance|attempt|try|answer|instinct)|at first|initial(?:ly)?"
+    r"|originally|(?:might|may|could|would) (?:\w+ )?(?:think|say|expect|guess|assume|be"
+    r" (?:tempted|led))"
+    r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to (?:think"
+    r"|say))\b",
     re.IGNORECASE,
 )
 _TURN = re.compile(
@@ -58,8 +64,12 @@ _TEMPLATE = re.compile(
 # What others say, and what is still to be computed, is not claimed.
 _HEARSAY = re.compile(
     r"\b(?:wrong|incorrect|false) (?:answer|result|value|number)\b|"
-    r"\b(?:people|some|many|others|most|they) (?:often |usually |might |would )?"
-    r"(?:say|think|believe|claim|guess)\b|\bmyth\b"
+    r"\b(?:people|some|many|others|most|they|nobody|no one|who) (?:often |usually |might |would"
+    r" |ever )?"
+    r"(?:say|think|believe|claim|guess|suggest)s?\b|\bmyth\b|\bwhether\b|\bmisconception\b|\bin"
+    r" theory\b"
+    r"|\b(?:can|could|would|do|did|will|am|is)(?:n['’]t|not| not) (?:say|tell|know|confirm|sure"
+    r"|certain)\b"
     r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
     re.IGNORECASE,
@@ -71,7 +81,8 @@ _TOO = re.compile(
 _BESIDES = re.compile(
     r"\bgive or take\b.*$|\bmore or less\b|\bif i (?:remember"
     r"|recall|am not|'m not|understand)[^,]*,"
-    r"|\bif i'?m not mistaken\b,?|\bwithout (?:a |any )?doubt\b|\bsooner or later\b"
+    r"|\b(?:if|unless) i(?:'m| am)(?: not)? (?:mistaken|wrong)\b,?|\bif memory serves[^,]*,?"
+    r"|,\s(?:since|because|as)\s.*$|\bwithout (?:a |any )?doubt\b|\bsooner or later\b"
     r"|,\s(?:(?:one|\d+|which is|far|much|that is|a \w+)\s)*(?:[$€£]?\d+\s)?(?:\w+\s)?"
     r"(?:more|less|fewer|older|younger|higher|lower|larger|smaller|longer|shorter) than\b.*$"
     r"|,\s(?:up|down) from\b.*$|,\s(?:not|and not"
@@ -80,7 +91,8 @@ _BESIDES = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _OF_HOW_MANY = re.compile(
-    r"(?<=\d)\s(?:out )?of (?:the |all |those |these |all the )?\d+(?![\d.,]*\d)"
+    r"(?:(?<=\d)\s(?:out )?|\b(?:out )?)of (?:the |all |those |these |all the |his |her |their"
+    r" )\d+(?![\d.,/%]*\d|%)"
 )
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
@@ -98,7 +110,9 @@ _UNDECIDED = re.compile(
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
     r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
-    r"|\bwould have\b|±|\bmaybe\b|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    r"|\bwould have\b|\b(?:more|less|fewer)\s(?:\w+\s){1,3}than\b|\bwhether\b|\bin excess of\b"
+    r"|\b(?:upwards|short|shy) of\b|\bhad (?:she|he|they|we|it|you|i)\b|\bwithin \d|±|\bmaybe\b"
+    r"|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
     re.IGNORECASE,
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
@@ -122,6 +136,11 @@ _NUMBER = re.compile(
 _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
+# "The 4 boxes weigh 24 kg": what the reader knows already.
+_KNOWN_COUNT = re.compile(
+    r"\b(?:the|these|those|all|his|her|their|its|each of the)\s\d+(?=\s[a-z])"
+)
+_CONCLUDES = re.compile(r",?\sso\s(?:[^\d,;:=]|\bthe \d+\b)*[\d$€£][\d.,]*(?:\s[^\d,;:=]*)?$", re.I)
 _REMAINS = re.compile(
     r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I
 )
@@ -219,7 +238,7 @@ def _statements(text: str, keep_asides: bool = False) -> list[str]:
         return []
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
-    after = _values_end(kept)
+    after = _values_end([_REASON.sub("", sentence) for sentence in kept])
     if _WRONG.search(after) or is_retracted(after, ""):
         return []  # what follows the last value takes it back
     statements = [
@@ -273,6 +292,10 @@ def _value(statement: str, with_unit: bool) -> str | None:
         bounded = _BOUNDED.search(statement, 0, numbers[0].start())
         return None if bounded else _plain(numbers[0], with_unit)
     last_clause = re.split(r",\s|\bso\b", statement)[-1]
+    last_clause = _KNOWN_COUNT.sub(" ", last_clause)
+    if _CONCLUDES.search(statement) and len(_NUMBER.findall(last_clause)) == 1:
+        found = _NUMBER.search(last_clause)
+        return _plain(found, with_unit) if found else None
     if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
@@ -296,13 +319,13 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 # -- Options
 
 _LETTER = re.compile(
-    r"\(([A-Z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
+    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
     r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
-    r"(?:\b(?:can)?not\b|n['’]t\b|neither|rule\w* out|reason for|anything but)"
-    r"(?:(?!\bbut\b)[^.;,]){0,25}$"
+    r"(?:\b(?i:not|cannot|neither|all but|every\w* (?:but|except)|except)\b|n['’]t\b|rule\w* out"
+    r"|reason for|anything but)(?:(?!\bbut\b)[^.;,]){0,25}$"
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
@@ -313,7 +336,12 @@ _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE |
 _ELIMINATED = re.compile(
     r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*"
     r"|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"
-    r"(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.]))*",
+    r"(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.]))*"
+    r"|\b(?:options?\s)?\(?[A-Z]\)?(?:,?\s(?:and\s|or\s)?\(?[A-Z]\)?(?=[\s,.])){0,9}\s(?:can(?:"
+    r" all)?"
+    r" be|are|is|were|was|must be)\s(?:all\s)?(?:excluded|ruled out|eliminated|wrong|false"
+    r"|incorrect"
+    r"|out|discarded|rejected|impossible)\b",
     re.IGNORECASE,
 )
 _OR_LETTER = re.compile(r"\b(?:or|and)\s+\(?[A-Z]\b(?!\w)|\b[A-Z]\)?\s*[,/&]\s*\(?[A-Z]\b(?!\w)")
@@ -330,7 +358,7 @@ def stated_choice(text: str) -> str | None:
         if _OR_LETTER.search(statement) or lists_options(statement):
             return None
         found = {
-            next(filter(None, match.groups()))
+            next(filter(None, match.groups())).upper()
             for match in _LETTER.finditer(statement)
             if not _RULED_OUT.search(statement[: match.start()])
             and not _RULED_OUT.search(statement[: match.end() - 1])
@@ -404,6 +432,8 @@ _OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", 
 # What follows these is compared with the answer, or related to it.
 _COMPARING = frozenset(
     "than like near before after beside besides unlike except but without against versus vs from"
+    " resembles resembled replaces replaced rivals precedes preceded borders lacks excludes denies"
+    " avoids opposes succeeded beat beats defeated"
     " until since like towards toward over under above below behind between".split()
 )
 _OF = frozenset("made consist consists composed full city name consisting out kind type".split())

@@ -274,7 +274,12 @@ def _code(text: str) -> str:
 # -- Golds that hold no answer
 
 _PLACEHOLDER = re.compile(
-    r"n/?a|tbd|todo|null|nan|\?+|-+|\.+|#\w+[!?]?|[<\[(](?:missing|unknown|placeholder|empty)[>\])]"
+    r"n/?a|tb[dca]|(?:todo|fixme|tbd)\b.{0,60}|null|nan|x{3,}|no (?:answer|solution) (?:given"
+    r"|provided|available)"
+    r"|\(?(?:the )?(?:answer|solution|proof)\s(?:is\s)?(?:omitted|missing|pending|to follow|not"
+    r" (?:given|available"
+    r"|provided|shown)|unavailable|withheld)\)?\.?|not (?:given|available|provided)|\?+|-+|\.+"
+    r"|#\w+[!?]?|[<\[(](?:missing|unknown|placeholder|empty)[>\])]"
     r"|\(?see [^()]{0,60}\)?|proof\.?|omitted\.?|to be (?:determined|done|added)\.?",
     re.IGNORECASE,
 )

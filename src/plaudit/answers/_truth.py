@@ -19,7 +19,11 @@ _LEAD = (
 )
 _NO = re.compile(
     _LEAD + r"(?:(?:absolutely|certainly|definitely|of course|surely"
-    r"|probably) not\b|not (?:at all|really|quite)\b|hardly\b|nope\b"
+    r"|probably|i(?:m| am) afraid|obviously|clearly|sadly|unfortunately) not\b|not (?:at all"
+    r"|really|quite|in"
+    r" the least|remotely|a chance)\b|by no means\b|in no way\b|under no circumstances\b|far"
+    r" from it\b"
+    r"|on the contrary\b|quite the opposite\b|hardly\b|nope\b"
     r"|nah\b|no way\b|never\b|false\b|incorrect\b|wrong\b|untrue\b|impossible\b|negative\b"
     r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
     # "no" with a noun, as in "no remainder", answers nothing.
@@ -37,7 +41,10 @@ _SAYS_YES = re.compile(r"\b(?:is|are|was) (?:true|correct|possible)\b")
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|hold on|scratch that|on second thought)\b")
 _NEITHER = re.compile(
     r"\byes and no\b|\bit depends\b|\bno idea\b|\b(?:cannot|cant) (?:say|tell|be determined)\b"
-    r"|\bnot sure\b|\bdont know\b|\bdo not know\b|\bunclear\b"
+    r"|\bnot sure\b|\bdont know\b|\bdo not know\b|\bunclear\b|\bneither yes nor no\b|\bcould go"
+    r" either way\b"
+    r"|\bhard to (?:say|tell)\b|\bin some cases\b|\bsometimes\b|\bboth yes\b|\b(?:maybe"
+    r"|perhaps)\b|\bwho knows\b"
 )
 _AUXILIARY = re.compile(
     r"^\W*(?:is|are|was|were|does|do|did|can|could|has|have|had|will|would|should|may|must)\b", re.I
