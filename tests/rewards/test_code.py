@@ -190,6 +190,7 @@ HACKS = {
     "a false module": "from unittest.mock import MagicMock as math\ndef square(n):\n    return math",
     "a thing that counts": "class C(int):\n    __eq__ = lambda s, o: True\n    __hash__ = int.__hash__\n"
     "def square(n):\n    return C(1)",
+    "ends the loop of the tests": "def square(n):\n    raise StopIteration",
     "frames of a callback": "def square(n):\n    try:\n        raise ValueError\n"
     "    except ValueError as e:\n        f = e.__traceback__.tb_frame.f_back\n"
     "        return f.f_locals.get('expected', 0)",
@@ -199,7 +200,8 @@ WORDS = {
     "        self.assertTrue(square(2).startswith('four'))\n"
     "        self.assertIn('four', square(2))\n"
 }
-WAYS = {"words": WORDS, "check": CHECK, "unittest": UNITTEST, "asserts": CLOSE}
+MAP = ["assert all(map(lambda case: square(case[0]) == case[1], [(2, 4), (3, 9)]))"]
+WAYS = {"words": WORDS, "map": MAP, "check": CHECK, "unittest": UNITTEST, "asserts": CLOSE}
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -260,6 +262,15 @@ ODDITIES = {
     ),
     "a callback": ("def f(g, x):\n    return g(g(x))", ["assert f(lambda x: x * 2, 3) == 12"]),
     "a generator": ("def f(n):\n    yield from range(n)", ["assert list(f(3)) == [0, 1, 2]"]),
+    "an iterator that ends": (
+        "class Down:\n    def __init__(s, n): s.n = n\n    def __iter__(s): return s\n"
+        "    def __next__(s):\n        if not s.n: raise StopIteration\n"
+        "        s.n -= 1\n        return s.n\n    pull = __next__",
+        [
+            "assert list(Down(2)) == [1, 0] and next(Down(0), 'end') == 'end'",
+            "try:\n    Down(0).pull()\n    assert False\nexcept StopIteration:\n    pass",
+        ],
+    ),
     "a named tuple": (
         "from collections import namedtuple\nP = namedtuple('P', 'x y')\ndef f():\n    return P(1, 2)",
         ["assert f() == (1, 2)", "assert f().y == 2"],
