@@ -33,13 +33,16 @@ from plaudit.scores import Score, reward
 from plaudit.scores.score import log_means, log_statuses
 from plaudit.serve import ServerLimits, serving
 from plaudit.serve import _protocol as protocol
-from plaudit.trainers.client import AsyncClient, Client, ServerError
-from plaudit.trainers.client._client import ServerConnection, proxy_of
-from plaudit.trainers.client._requests import (
+from plaudit.trainers.client import (
+    AsyncClient,
+    Client,
     ClientSettings,
     RemoteRecipe,
     Request,
+    ServerConnection,
+    ServerError,
     body_of,
+    proxy_of,
     rows_of,
 )
 from served import until

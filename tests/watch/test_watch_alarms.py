@@ -70,7 +70,7 @@ def raised(request, tmp_path_factory):
 
 
 def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
-    from plaudit.reports.watch._page import WatchedRun
+    from plaudit.reports.watch import WatchedRun
 
     kind, prompts, alarms, folder = raised
     [alarm] = [one for one in alarms if one.kind == kind]
@@ -165,7 +165,7 @@ def test_an_alarm_is_one_line_of_the_trainers_log(tmp_path, caplog):
 
 
 def test_every_rule_has_a_plan_and_stands_on_the_page():
-    from plaudit.reports.watch._page import _page
+    from plaudit.reports.watch import _page
 
     page = _page(("run",)).decode()
     assert len(RULES) == len(PLANS)

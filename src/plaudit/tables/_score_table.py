@@ -11,7 +11,7 @@ import plaudit
 from plaudit.inputs.columns import GOLD, first_of
 from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.recipes.row_score import renamed_note
 from plaudit.tables.engines import score_locally, score_on_ray
 from plaudit.tables.errors import (

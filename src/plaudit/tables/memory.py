@@ -30,7 +30,7 @@ from plaudit.inputs.columns import is_missing, python_values, rows_of
 from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.recipes.row_score import free_names, renamed_note, valid_texts
 from plaudit.tables.engines import score_locally
 from plaudit.tables.errors import InputError, RejectedRowError, StoppedError, without_hints

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from plaudit.recipes import Component, Recipe, presets
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.reports.audit._attack import CLASSES, Attack
 from plaudit.reports.audit._attacks.measured import cost_of
 from plaudit.reports.audit._engine import Engine

@@ -10,7 +10,7 @@ from typing import Any, TextIO
 
 from plaudit.judge import warn_of_untested_version
 from plaudit.recipes import Recipe
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.reports import ReportError
 from plaudit.reports.check._checks import CheckedChunk, PromptFiles, check_chunk, check_prompts
 from plaudit.reports.check._findings import (

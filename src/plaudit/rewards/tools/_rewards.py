@@ -9,14 +9,17 @@ from plaudit.judge import Status
 from plaudit.rewards.tools._call_match import (
     CallMatch,
     ComparisonRules,
+    Expected,
+    GoldError,
+    Tool,
     arguments_of,
     compare,
+    expected_of,
     shown,
+    tools_of,
     type_fault,
 )
-from plaudit.rewards.tools._calls import calls_of
-from plaudit.rewards.tools._python_calls import Call
-from plaudit.rewards.tools._schemas import Expected, GoldError, Tool, expected_of, tools_of
+from plaudit.rewards.tools._calls import Call, calls_of
 from plaudit.scores import Score, reward
 from plaudit.scores.assignment import best_assignment
 from plaudit.scores.score import logged

@@ -8,24 +8,22 @@ from typing import Any, NamedTuple
 from plaudit.inputs.columns import number_of
 from plaudit.inputs.completions import Completion
 from plaudit.rewards.vision._answers import (
-    NO_GOLD,
-    answer_of,
-    bad_gold,
-    failed,
-    fault_of,
-    none_score,
-    says_none,
-)
-from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Shape, format_of, shapes_in
-from plaudit.rewards.vision._frames import (
     COLUMNS,
+    NO_GOLD,
     PALIGEMMA_DIVISOR,
     Notation,
     Row,
+    answer_of,
+    bad_gold,
     corners_of,
+    failed,
+    fault_of,
+    none_score,
     rows_in_pixels,
+    says_none,
     shown,
 )
+from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Shape, format_of, shapes_in
 from plaudit.scores import Score, boxes, reward
 from plaudit.scores.assignment import largest_matching
 from plaudit.scores.boxes import Box, Corners

@@ -8,24 +8,22 @@ from typing import Any
 from plaudit.inputs.columns import number_of
 from plaudit.inputs.completions import Completion
 from plaudit.rewards.vision._answers import (
+    COLUMNS,
     NO_GOLD,
+    Notation,
+    Row,
     answer_of,
     bad_gold,
+    corners_of,
     failed,
     fault_of,
     none_score,
-    says_none,
-)
-from plaudit.rewards.vision._formats import MANY, Format, Shape, format_of, shapes_in
-from plaudit.rewards.vision._frames import (
-    COLUMNS,
-    Notation,
-    Row,
-    corners_of,
     point_of,
     rows_in_pixels,
+    says_none,
     shown,
 )
+from plaudit.rewards.vision._formats import MANY, Format, Shape, format_of, shapes_in
 from plaudit.scores import Score, reward
 
 Point = tuple[float, float]
