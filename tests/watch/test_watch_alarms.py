@@ -14,7 +14,6 @@ from plaudit.runs.alarms import (
     SIGNAL_STEPS,
     WINDOW,
     AlarmLog,
-    alarms_of,
 )
 
 FAULT = 40  # the step at which something begins to go wrong
@@ -144,7 +143,7 @@ def test_alarms_end_and_are_the_same_however_often_one_looks(tmp_path):
     run, log = run_in(tmp_path), AlarmLog()
     for end in range(1, len(run.steps) + 1):
         alarms = log.update(run.steps[:end], end - 1)
-    assert alarms == alarms_of(run.steps) == run.alarms
+    assert alarms == AlarmLog().update(run.steps, 0) == run.alarms
     [alarm] = [one for one in alarms if one.kind == "no answer"]
     assert alarm.is_over
     assert 10 < alarm.first < 13

@@ -117,7 +117,7 @@ def _instead(column: Any) -> str:
 
 
 def same_length(completions: Any, **columns: Any) -> None:
-    """Raise where a column is not as long as `completions`."""
+    """Raise if a column is not as long as `completions`."""
     wanted = _length(completions, "completions")
     for name, column in columns.items():
         rows = _length(column, name)

@@ -33,11 +33,7 @@ from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
 from plaudit.recipes.row_score import FailureCount, check_policy
 from plaudit.scores import Score
 from plaudit.scores.decorators import HOOKS, AnyReward, rows_at
-from plaudit.scores.score import (
-    NOT_APPLICABLE,
-    SLOW,
-    short_repr,
-)
+from plaudit.scores.score import NOT_APPLICABLE, SLOW, short_repr
 
 # The rows that a component applies to, and how many there are; None if it applies to all.
 _Rows = tuple[list[int], int] | None

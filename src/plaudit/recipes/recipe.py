@@ -7,7 +7,7 @@ import re
 import sys
 import threading
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib.resources import files
 from inspect import iscoroutinefunction
@@ -230,7 +230,7 @@ class Recipe:
         return [component.weight for component in self.components]
 
     def to_toml(self) -> str:
-        """Return the recipe as the text of a TOML file.
+        """Return the recipe as a TOML file; raise ValueError for a value that TOML cannot have.
 
         >>> from plaudit.recipes import load
         >>> print(load("trl-math").to_toml(), end="")
@@ -240,11 +240,18 @@ class Recipe:
         name = "accuracy_reward"
         reward = "trl.accuracy_reward"
         """
-        usual = {"on": {}, "fail_above": FAIL_ABOVE, "neutral": MEAN}
-        values = {name: getattr(self, name) for name in SETTINGS}
-        others = {name: value for name, value in values.items() if value != usual.get(name)}
-        named = self.name, self.columns, self.components
-        return toml_of(*named, self.golds, self.attacks, others)
+        usual = {"golds": "", "attacks": (), "on": {}, "fail_above": FAIL_ABOVE, "neutral": MEAN}
+        values = {name: getattr(self, name) for name in ("golds", "attacks", *SETTINGS)}
+        kept = {name: value for name, value in values.items() if value != usual.get(name)}
+        tables = {name: value for name, value in kept.items() if isinstance(value, Mapping)}
+        plain = {name: value for name, value in kept.items() if name not in tables}
+        blocks = [_lines({"name": self.name} | plain)]
+        blocks += [[f"[{name}]", *_lines(table)] for name, table in tables.items()]
+        if self.columns:
+            blocks.append(["[columns]", *_lines(self.columns)])
+        each = (_entries(component, self.golds) for component in self.components)
+        blocks += [["[[rewards]]", *_lines(entries)] for entries in each]
+        return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
     def _repr_html_(self) -> str:
         """Return a table for a notebook."""
@@ -554,30 +561,6 @@ class _AsyncRewardFunction(_RewardFunction):
         scores = await self.scores(completions, **columns)
         self.finish(scores, columns.get("log_metric"))
         return values_of(scores, self.name, columns.get("log_metric"))
-
-
-def toml_of(
-    name: str,
-    columns: Mapping[str, str],
-    components: Iterable[Component],
-    golds: str = "",
-    attacks: Sequence[str] = (),
-    others: Mapping[str, Any] | None = None,
-) -> str:
-    """Return the text of the file; raise ValueError for a value that TOML cannot represent.
-
-    others: further keys of the file, those with a table as value among them
-    """
-    optional = {"golds": golds, "attacks": list(attacks)}
-    kept = {key: value for key, value in optional.items() if value} | dict(others or {})
-    tables = {key: value for key, value in kept.items() if isinstance(value, Mapping)}
-    plain = {key: value for key, value in kept.items() if key not in tables}
-    blocks = [_lines({"name": name} | plain)]
-    blocks += [[f"[{key}]", *_lines(table)] for key, table in tables.items() if table]
-    if columns:
-        blocks.append(["[columns]", *_lines(columns)])
-    blocks += [["[[rewards]]", *_lines(_entries(component, golds))] for component in components]
-    return "\n\n".join("\n".join(block) for block in blocks) + "\n"
 
 
 def _entries(component: Component, golds: str) -> dict[str, Any]:

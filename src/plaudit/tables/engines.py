@@ -23,13 +23,7 @@ import pyarrow as pa
 
 import plaudit
 from plaudit.judge import configure, shared_judge
-from plaudit.processes import (
-    cores,
-    die_with_parent,
-    end_process,
-    leave_pandas_alone,
-    start_python,
-)
+from plaudit.processes import cores, die_with_parent, end_process, leave_pandas_alone, start_python
 from plaudit.tables.errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
 from plaudit.tables.output import score_and_write
 from plaudit.tables.plan import Plan

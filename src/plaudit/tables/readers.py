@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from plaudit.inputs.columns import python_values
 from plaudit.tables.errors import InputError, StoppedError, StorageError
 from plaudit.tables.inputs import InputFile, find_inputs
-from plaudit.tables.storage import open_arrow, open_input, raising_storage_errors
+from plaudit.tables.storage import RemoteInput, open_input, raising_storage_errors
 
 try:  # four times as quick as Python's own; what both can read, they read as the same
     import msgspec
@@ -541,7 +541,7 @@ _READERS: dict[str, Callable[[InputFile, BinaryIO], Iterator[Found]]] = {
 def open_parquet(file: InputFile) -> pq.ParquetFile:
     """Open a Parquet file; a remote one is read with few requests."""
     if file.url:
-        return pq.ParquetFile(open_arrow(file.url), pre_buffer=True)
+        return pq.ParquetFile(pa.PythonFile(RemoteInput(file.url), "r"), pre_buffer=True)
     return pq.ParquetFile(file.path, pre_buffer=False)
 
 

@@ -247,11 +247,6 @@ def open_input(path: str | Path, buffer: int = BUFFER) -> BinaryIO:
     return cast("BinaryIO", io.BufferedReader(raw, buffer))
 
 
-def open_arrow(url: str) -> Any:
-    """Open a remote file for Arrow, which reads it at scattered places."""
-    return pa.PythonFile(RemoteInput(url), "r")
-
-
 # --- file systems ---------------------------------------------------------------------------------
 
 

@@ -19,12 +19,7 @@ from typing import Any, NamedTuple
 from plaudit.inputs.columns import kind_of, naming_row, plain, rows_of, same_length
 from plaudit.inputs.completions import Completion, prompt_text_of, texts_of
 from plaudit.judge import Status
-from plaudit.rewards.instructions import (  # noqa: F401  (they register their checkers)
-    _fixed_prompts,
-    _formats,
-    _training_set,
-    _words,
-)
+from plaudit.rewards.instructions import _fixed_prompts, _formats, _training_set, _words  # noqa: F401  (they register their checkers)
 from plaudit.rewards.instructions._registry import (
     INSTRUCTIONS,
     Finding,
