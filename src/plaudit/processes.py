@@ -114,10 +114,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Have the kernel make this process the parent of what its children leave behind.
-
-    On Linux alone.
-    """
+    """Have the kernel (Linux) make this process the parent of what its children leave behind."""
     if sys.platform == "linux":
         import ctypes
 

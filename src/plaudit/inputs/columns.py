@@ -241,11 +241,7 @@ CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length", "model_c
 
 
 def truncated_rows(columns: Mapping[str, Any], count: int) -> list[int]:
-    """Return the indices of the completions that were cut off.
-
-    columns: those of a batch, and what a trainer passes besides
-    count: how many completions there are
-    """
+    """Return the indices of the completions that were cut off, by what a trainer passes."""
     for name in TRUNCATION:
         rows = _listed_rows(columns.get(name), count)
         if any(_is_said(entry) for entry in rows):

@@ -506,10 +506,7 @@ def guess_columns(
 
 
 def check_completions(mapped: str | None, available: Collection[str]) -> None:
-    """Raise ValueError if a table has no column with what the model wrote.
-
-    mapped: the column that the recipe or the caller named, if one did
-    """
+    """Raise ValueError if a table lacks the column of completions, or the one that is named."""
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
         return

@@ -375,6 +375,8 @@ def _limit_memory(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (wanted, hard))
 
 
+# --- the deadline of a batch ----------------------------------------------------------------------
+
 FIRST = 0.5  # share of the deadline for the whole batch; the rest is for its parts
 STALL = 1 / 8  # share of the deadline that a part may stay at one row: four hang one after another
 PARTS = 16  # into which rows are cut, and as many are scored at the same time
@@ -386,10 +388,7 @@ PARTS = 16  # into which rows are cut, and as many are scored at the same time
 def scores_in_time(
     component: "Component", arguments: Mapping[str, Any], limits: RewardLimits
 ) -> list[Score]:
-    """Return the scores of a batch; rows that hang, or end the process, have no value.
-
-    arguments: those of the reward, as `BoundReward.arguments` gives them
-    """
+    """Return the scores of a batch; rows that hang, or end the process, have no value."""
     if isinstance(component.reward, str) and not component.reward.startswith("__main__:"):
         sent = {n: value for n, value in arguments.items() if n not in HOOKS}
         sent |= {name: name for name in LOGS if name in arguments}

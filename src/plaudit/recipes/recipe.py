@@ -618,6 +618,8 @@ def _text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
+# --- reading recipes ------------------------------------------------------------------------------
+
 _PRESETS = files("plaudit").joinpath("presets")
 _KEYS = ("name", "golds", "attacks", "columns", "rewards", *SETTINGS)
 _KEYS_OF_A_REWARD = tuple(f.name for f in fields(Component) if f.name != "folder")

@@ -79,10 +79,7 @@ def sample_of(
     wanted: Sequence[int],
     full_text: int = FULL_TEXT,
 ) -> Sample:
-    """Choose `rows` rows; those of `wanted` come first.
-
-    full_text: characters of all completions that are shown in full
-    """
+    """Choose `rows` rows; those of `wanted` come first."""
     groups = summary.groups
     scored = np.flatnonzero(groups.scored > 0)
     hardest = scored[np.lexsort((scored, groups.mean[scored]))[:PROMPTS]].tolist()
@@ -459,6 +456,8 @@ def data_uri(image: Image.Image) -> str:
     image.save(buffer, "JPEG", quality=82)
     return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
+
+# --- the page -------------------------------------------------------------------------------------
 
 _LINE = 220  # characters of a text in a list
 _SCRIPTS = ("latex.js", "row.js", "page.js")

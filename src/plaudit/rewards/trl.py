@@ -5,7 +5,7 @@ r"""The rewards of TRL, as of 1.7.0, with verdicts that equal its own.
 
     GRPOTrainer(..., reward_funcs=[accuracy_reward, think_format_reward])
 
-Where TRL reads the first message alone, these read what the completion says in the end; see
+TRL reads the first message alone; these read what the completion says in the end, see
 `plaudit.inputs.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 

@@ -622,6 +622,8 @@ def _remove_content(folder: str) -> None:
                     os.unlink(entry.path)
 
 
+# --- the server -----------------------------------------------------------------------------------
+
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 

@@ -17,10 +17,7 @@ _FEW = 512
 
 
 def repeated_share(tokens: Sequence[Hashable], size: int) -> float:
-    """Return the share of n-grams that repeat another: 1 - unique / all; 0.0 if there is none.
-
-    size: how many tokens an n-gram has, 1 or more
-    """
+    """Return the share of n-grams that repeat another: 1 - unique / all; 0.0 if there is none."""
     total = len(tokens) - size + 1
     if total < 1:
         return 0.0

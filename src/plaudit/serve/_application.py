@@ -323,6 +323,8 @@ def _batch_of(asked: ScoreRequest | RewardsRequest, logged: Logged) -> Batch:
     return Batch(asked.completions, columns)
 
 
+# --- routes ---------------------------------------------------------------------------------------
+
 PUBLIC = ("/", "/healthz", "/readyz")  # these tell nothing that needs a token
 LARGE = 64 << 10  # bytes of an answer that a client may not take at once
 POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # requested again and again

@@ -53,10 +53,7 @@ class WorkPlan(Protocol):
 def score_locally(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None
 ) -> Generator[ScoredChunk]:
-    """Yield the scored chunks, in the order in which they are done.
-
-    workers: how many processes; None: one per core
-    """
+    """Yield the scored chunks, in the order in which they are done."""
     return process_locally(chunks, plan, score_and_write, workers)
 
 
@@ -73,7 +70,6 @@ def process_locally(
 
     work: a function of a module, which is called in the workers; what it returns is pickled, and
         is neither text nor None
-    workers: how many processes; None: one per core
     resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
     """
     pool = _ScoreProcesses(plan, work, workers or cores(), resume_hint, retry_hint)

@@ -165,9 +165,7 @@ def plan_of(
 ) -> Plan:
     """Return the plan for inputs with these first rows.
 
-    completions, group: the columns that the caller named; default: the usual names
     guessed: the recipe's columns that were guessed already; default: guess them here
-    scores_only: whether the parts have the scores alone, for a table in memory
     """
     filled = filled_heads(heads, "score")
     if guessed is None:
@@ -270,10 +268,7 @@ def check_numbers(**numbers: int | None) -> None:
 
 
 def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """Return the recipe with further columns, argument -> column.
-
-    Raises InputError for an argument that none of its rewards takes.
-    """
+    """Return the recipe with further columns; raise InputError for an argument that none takes."""
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:

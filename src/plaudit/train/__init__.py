@@ -375,10 +375,7 @@ def _state_in(folder: Path) -> dict[str, Any]:
 
 
 def steps_if_trained(folder: Path, max_steps: int, epochs: float) -> int | None:
-    """Return the steps of a saved state that has been trained as long as wanted; else None.
-
-    max_steps, epochs: how long to train, as TRL's `max_steps` and `num_train_epochs` say
-    """
+    """Return the steps of a saved state that has been trained as long as wanted; else None."""
     state = _state_in(folder)
     steps = int(state.get("global_step", -1))
     by_epochs = (state.get("epoch") or 0) >= epochs and steps >= 0

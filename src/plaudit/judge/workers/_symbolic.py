@@ -195,6 +195,8 @@ def compare_faster() -> None:
         setattr(grader, name, function)
 
 
+# --- reading --------------------------------------------------------------------------------------
+
 DECIMAL = re.compile(r"[0-9]*\.[0-9]+")
 
 _create_parser = _Latex2Sympy.create_parser

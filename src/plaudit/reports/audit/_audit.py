@@ -500,6 +500,8 @@ class Engine:
         return Example(self._sample.numbers[row], text, number, why)
 
 
+# --- an audit -------------------------------------------------------------------------------------
+
 ROWS = 64
 _READ = 20_000  # rows of a file from which the sample is taken
 

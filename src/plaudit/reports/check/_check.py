@@ -485,6 +485,8 @@ def _gold(row: PromptRow, most: int = SHOWN) -> str:
     return shown(json.loads(row.gold), most)
 
 
+# --- a whole table --------------------------------------------------------------------------------
+
 AnyPath = str | PathLike[str]
 
 _AGAIN = "Run the same command again."

@@ -185,6 +185,8 @@ def _file(name: str) -> str:
     return files("plaudit.reports.watch").joinpath(name).read_text("utf-8")
 
 
+# --- a run ----------------------------------------------------------------------------------------
+
 POINTS = 400  # of a curve; of a longer run, each point is the mean of several steps
 FRESH = 0.5  # seconds: the folder is not read again sooner
 LONGEST = 20_000  # characters of a text that are shown; of a longer one, the beginning and the end

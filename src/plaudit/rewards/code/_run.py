@@ -117,6 +117,8 @@ def _tool(name: str) -> str:
     return path
 
 
+# --- comparing outputs ----------------------------------------------------------------------------
+
 TOLERANCE = 1e-6  # absolute or relative, as judges of contests allow for numbers with a point
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)

@@ -164,6 +164,8 @@ def package(name: str) -> Any:
         raise ImportError(f"this instruction needs the package {missing}: {needed}") from error
 
 
+# --- the language ---------------------------------------------------------------------------------
+
 _MOST = 100_000  # characters: langdetect reads 10,000, but looks for URLs in all
 _MOST_READ = 10_000
 _TRIALS = 7

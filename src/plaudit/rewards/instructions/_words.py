@@ -185,6 +185,8 @@ def no_consecutive(text: str) -> Finding:
     return Finding(True, "no two do")
 
 
+# --- counts ---------------------------------------------------------------------------------------
+
 _CONJUNCTIONS = frozenset("and but for nor or so yet".split())
 _PRONOUNS = frozenset(
     """i me we us you he him she her it they them my mine our ours your yours his hers its their
@@ -359,6 +361,8 @@ def trigram_overlap(text: str, reference_text: str, percentage: float) -> Findin
 def _trigrams(text: str) -> set[str]:
     return {text[start : start + 3] for start in range(len(text) - 2)}
 
+
+# --- keywords and phrases -------------------------------------------------------------------------
 
 _PERSON_NAMES = """Emma Liam Sophia Jackson Olivia Noah Ava Lucas Isabella Mason Mia Ethan Charlotte
     Alexander Amelia Benjamin Harper Leo Zoe Daniel Chloe Samuel Lily Matthew Grace Owen Abigail
@@ -543,6 +547,8 @@ def word_repeats(text: str, small_n: int) -> Finding:
     word, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     return Finding(count <= small_n, f'{count} times "{word:.60}", expected at most {small_n}')
 
+
+# --- sentences ------------------------------------------------------------------------------------
 
 # A flag is two regional letters, a keycap ends in U+20E3: none of these is an emoji by itself.
 _PARTS_OF_EMOJI = frozenset(

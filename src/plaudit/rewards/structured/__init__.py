@@ -320,10 +320,7 @@ def _schema(entry: Any, draft: str | None, formats: bool) -> Schema | Score:
 
 
 def schema_fault(entry: Any, gold: Any = None) -> tuple[str, str]:
-    """Return why a schema cannot be used, and how a gold violates it; "" if it can, and does not.
-
-    gold: an object, or its JSON. Default: there is none
-    """
+    """Return why a schema cannot be used, and how a gold violates it; "" if all is well."""
     schema = _schema(plain(entry), None, True)
     if isinstance(schema, Score):
         return schema.problem or schema.why, ""

@@ -71,10 +71,7 @@ def blocks_of(text: str, kind: str) -> list[str]:
 
 
 def json_of(text: str, repair: bool) -> Any:
-    """Return the JSON value that a completion gives; raise JsonError if it gives none.
-
-    repair: whether comments and trailing commas are allowed
-    """
+    """Return the JSON value that a completion gives; raise JsonError if it gives none."""
     block = block_of(text, "json").lstrip("\ufeff")
     try:
         return _value(block)
@@ -128,6 +125,8 @@ def _is_alone(prose: str) -> bool:
     """Whether there is one bracket only, which must be the value then."""
     return prose.count("{") + prose.count("[") == 1
 
+
+# --- parsing it -----------------------------------------------------------------------------------
 
 _LONGEST = 200_000  # characters; YAML takes seconds for more
 _DEEPEST = 100

@@ -156,6 +156,8 @@ def enum_of(schema: Any) -> list[Any]:
     return list(listed) if isinstance(listed, list | tuple) else []
 
 
+# --- comparing a call -----------------------------------------------------------------------------
+
 _IGNORED = re.compile(r"[ ,./\-_*^]")  # as BFCL compares text
 _MINUS = re.compile(r"(?<![^\s(\[])-(?=[\d.])")
 _LONG = re.compile(r"-?\d{1,20}[lL]")

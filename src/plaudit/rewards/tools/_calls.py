@@ -109,6 +109,8 @@ def _argument(node: ast.expr) -> Any:
     return value
 
 
+# --- the calls of a completion --------------------------------------------------------------------
+
 MOST_CALLS = 100  # what a model writes beyond them is not read
 _FAILED_READS = 20  # a text of nothing but open brackets would take quadratic time
 _MOST_READS = 1000  # of brackets, most of which are no calls

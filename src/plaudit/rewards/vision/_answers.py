@@ -133,6 +133,8 @@ def none_score(answer: str, shapes: int, retracted: bool) -> Score:
     return Score(float(right), why, answer[:300], "none", "none", status=status, right=right)
 
 
+# --- pixels ---------------------------------------------------------------------------------------
+
 IMAGES = ("image_path", "image", "images")  # the columns in which trainers and tables keep an image
 COLUMNS = ("solution", "image_size", "input_size", "image_grid_thw", *IMAGES)
 PALIGEMMA_DIVISOR = 1023

@@ -336,6 +336,8 @@ def _why(pairs: dict[int, int], found: Sequence[Box], wanted: Sequence[Box]) -> 
     return f"{counts}{': ' if examples else ''}{', '.join(examples)}."
 
 
+# --- points ---------------------------------------------------------------------------------------
+
 Point = tuple[float, float]
 
 _ACTION = re.compile(r"\bactions?\s*+:", re.IGNORECASE)

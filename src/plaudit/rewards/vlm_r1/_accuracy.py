@@ -58,6 +58,8 @@ def log(
     log_attempts("vlm_r1.txt", title, scores, texts, solution, suffix)
 
 
+# --- boxes ----------------------------------------------------------------------------------------
+
 _Weights = tuple[float, float, float]  # of position, label and completeness
 _USUAL: _Weights = (0.7, 0.0, 0.3)
 _IMAGES = ("image_path", "image", "images")  # where trainers and tables keep an image
@@ -228,7 +230,7 @@ def iou_reward(
 
     - `image_path`, `image` or `images`: a path, the bytes of a file, an image of Pillow, or the
       size `[width, height]`; of a file only the header is read (see `plaudit.inputs.images`)
-    - `image_grid_thw`: what the model saw, `[frames, rows, columns]` in patches. Where there is
+    - `image_grid_thw`: what the model saw, `[frames, rows, columns]` in patches. If there is
       none, it is computed from the image's size, as the model's image processor does
 
     model: "Qwen2-VL", "Qwen2.5-VL" or "Qwen3-VL": whose patches and limits of pixels count
@@ -335,6 +337,8 @@ def _source(entries: Sequence[Any], row: int, names: Sequence[str]) -> images_.S
         raise ValueError(f"row {row}: there is no {' and no '.join(names)}")
     return found
 
+
+# --- accuracy -------------------------------------------------------------------------------------
 
 # The model if PLAUDIT_LLM_MODEL names none: the one that VLM-R1 asks.
 DEFAULT_MODEL = "qwen2.5:7b"
