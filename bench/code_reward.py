@@ -17,8 +17,7 @@ import time
 from pathlib import Path
 
 from plaudit.processes import cores
-from plaudit.rewards.code import code_reward
-from plaudit.rewards.code._program import find_program
+from plaudit.rewards.code import code_reward, find_program
 from plaudit.rewards.code._tests import SourceTests, read_tests
 
 PROGRAM = """```python

@@ -14,7 +14,7 @@ import random
 import re
 
 from plaudit.rewards.vision import boxes_reward
-from plaudit.rewards.vision._boxes import GoldBoxes, compared
+from plaudit.rewards.vision._shapes import GoldBoxes, compared
 from plaudit.rewards.vlm_r1 import detection_score
 from plaudit.scores.boxes import Box, box_of
 from report import Table, arguments, best_in_turns, seconds, show, times

@@ -26,7 +26,7 @@ from plaudit.reports.check._plan import CheckOptions, make_plan
 from plaudit.runs._recorder import RecordedBatch, arrow_batch, steps_of
 from plaudit.tables.memory import table_of
 from plaudit.tables.plan import Head, plan_of
-from plaudit.train._training import _checked
+from plaudit.train import _checked
 from plaudit.trainers._rows import gold_in
 
 RECIPE = load("math")

@@ -62,6 +62,7 @@ def __getattr__(name: str) -> Any:
 
     package, extra = _LATER[name]
     try:
-        return getattr(import_module(package), name)
+        found = globals()[name] = getattr(import_module(package), name)
+        return found
     except ModuleNotFoundError as error:
         raise ImportError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error

@@ -22,14 +22,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import plaudit
-from plaudit.judge import (
-    TESTED_VERSIONS,
-    Judge,
-    Pair,
-    Settings,
-    Status,
-    math_verify_installed,
-)
+from plaudit.judge import TESTED_VERSIONS, Judge, Pair, Settings, Status, math_verify_installed
 from plaudit.processes import cores
 from plaudit.sandbox import LAYERS, isolation
 

@@ -78,7 +78,7 @@ def keep_freed_memory() -> None:
     """Have this process keep some megabytes that it frees, for what it allocates next.
 
     By default glibc gives them back to the system. A server that receives half a megabyte again and
-    again then spends a fifth of its time on page faults. Nothing happens where malloc is another.
+    again then spends a fifth of its time on page faults. Nothing happens if malloc is another.
     """
     if sys.platform == "linux":
         import ctypes
@@ -114,10 +114,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def adopt_orphans() -> None:
-    """Have the kernel make this process the parent of what its children leave behind.
-
-    On Linux alone.
-    """
+    """Have the kernel (Linux) make this process the parent of what its children leave behind."""
     if sys.platform == "linux":
         import ctypes
 

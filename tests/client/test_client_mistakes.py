@@ -14,8 +14,7 @@ import pytest
 
 from plaudit.recipes import load
 from plaudit.serve import listen, serving
-from plaudit.trainers.client import AsyncClient, Client, ServerError
-from plaudit.trainers.client._requests import Attempts, ClientSettings
+from plaudit.trainers.client import AsyncClient, Attempts, Client, ClientSettings, ServerError
 
 BATCH = {"completions": [r"\boxed{4}"], "solution": ["4"]}
 

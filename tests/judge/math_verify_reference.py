@@ -16,7 +16,7 @@ from math_verify import ExprExtractionConfig, LatexExtractionConfig, grader, par
 
 from plaudit.judge._candidates import Arithmetic, Latex, Piece, WrittenNumber
 from plaudit.judge._verdict import Rule, Status
-from plaudit.judge.workers import _grader, _symbolic
+from plaudit.judge.workers import _symbolic
 
 logging.getLogger("math_verify").setLevel(logging.ERROR)
 
@@ -86,14 +86,14 @@ def as_released():
     patched = _Latex2Sympy.create_parser, _Latex2Sympy.parse_number
     _Latex2Sympy.create_parser = _symbolic._create_parser
     _Latex2Sympy.parse_number = _symbolic._parse_number
-    _put(_grader.RELEASED)
+    _put(_symbolic.RELEASED)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # sympy's, of sets among the factors of a product
             yield
     finally:
         _Latex2Sympy.create_parser, _Latex2Sympy.parse_number = patched
-        _put(_grader.FASTER)
+        _put(_symbolic.FASTER)
 
 
 def _put(functions):

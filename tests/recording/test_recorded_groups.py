@@ -111,7 +111,7 @@ def test_prompts_with_different_images_are_different_groups(tmp_path, form, has_
 
 
 def test_the_page_shows_thumbnails_and_a_broken_image_is_left_out(tmp_path):
-    from plaudit.reports.watch._page import WatchedRun
+    from plaudit.reports.watch import WatchedRun
 
     function = plaudit.record(right, tmp_path)
     shown = [*images(1), {"bytes": b"no image at all", "path": None}, None]

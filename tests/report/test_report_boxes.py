@@ -12,8 +12,8 @@ from PIL import Image
 from scored_sample import box_rows, reason
 
 from plaudit.inputs import images
-from plaudit.reports import _page_rows
-from plaudit.reports._page_rows import (
+from plaudit.reports import _report
+from plaudit.reports._report import (
     GOLD,
     PREDICTION,
     draw_shapes,
@@ -69,7 +69,7 @@ def test_a_large_image_becomes_small_and_its_boxes_with_it(tmp_path):
 def test_pictures_go_from_the_worst_to_the_best(tmp_path):
     rows = list(enumerate(box_rows(tmp_path, 48)))
     pictures = pictures_of(rows, "image_path", [Path("/nowhere"), tmp_path])
-    assert len(pictures) == _page_rows.PICTURES
+    assert len(pictures) == _report.PICTURES
     values = [picture.value for picture in pictures]
     assert values == sorted(values)
     assert values[0] == min(row["iou_reward"] for _, row in rows)

@@ -25,7 +25,7 @@ from scored_sample import (
 
 import plaudit.reports
 from plaudit.cli import main
-from plaudit.reports import ReportError, _page_rows, page, write_report
+from plaudit.reports import ReportError, _report, page, write_report
 
 
 @pytest.fixture(autouse=True)
@@ -162,7 +162,7 @@ def test_a_row_has_all_of_its_columns_and_long_ones_are_cut(tmp_path):
 
 
 def test_other_columns_do_not_make_the_page_large(tmp_path, monkeypatch):
-    monkeypatch.setattr(_page_rows, "_OTHERS", 20_000)
+    monkeypatch.setattr(_report, "_OTHERS", 20_000)
     rows = [hostile_row(row, note=f"{row} " + "x" * 900) for row in range(200)]
     data = data_of(write_report(write_folder(tmp_path, rows, ["accuracy_reward"])))
     notes = [len(data["strings"][others[0]]) for others in data["others"]]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scored_sample import MATH, hostile_row, math_rows, write_folder
 
-from plaudit.reports import _page_rows
-from plaudit.reports._page_rows import cut, evenly_spaced, json_number, sample_of
+from plaudit.reports import _report
+from plaudit.reports._report import cut, evenly_spaced, json_number, sample_of
 from plaudit.reports._scored_run import numbers_of, open_folder
 from plaudit.reports._summary import summary_of
 
@@ -58,7 +58,7 @@ def test_whole_texts_are_bounded(tmp_path):
     )
     sample = sample_of(numbers, summary_of(numbers, "accuracy_reward"), 450, [])
     assert len(sample.rows) == 450
-    assert len(sample.full) == _page_rows.FULL_TEXT // _page_rows.LONGEST
+    assert len(sample.full) == _report.FULL_TEXT // _report.LONGEST
 
 
 def test_even_takes_from_the_first_to_the_last():

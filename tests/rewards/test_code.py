@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from plaudit.rewards.code import code_reward, code_reward_async
-from plaudit.rewards.code._languages import installed
+from plaudit.rewards.code._run import installed
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the sandbox needs Linux")
 ADD = "```python\ndef add(a, b):\n    return a + b\n```"

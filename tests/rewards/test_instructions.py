@@ -16,7 +16,7 @@ import pytest
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.rewards.instructions import INSTRUCTIONS, Finding, instruction, instruction_reward
-from plaudit.rewards.instructions._language import language_of
+from plaudit.rewards.instructions._text import language_of
 
 NAPOLEON = "1796-05-10, 1805-12-02"
 CSV = "ID,Country,City,Year,Count\n" + "1,France,Paris,2010,5\n" * 7

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from plaudit.cli import main
-from plaudit.serve import _metrics, _service
+from plaudit.serve import _application, _metrics
 from served import served
 
 
@@ -107,7 +107,7 @@ def test_a_judge_that_cannot_start_is_told_of(monkeypatch):
     async def unable(pairs):
         raise ImportError("install plaudit[antlr4-13]")
 
-    monkeypatch.setattr(_service, "judge_async", unable)
+    monkeypatch.setattr(_application, "judge_async", unable)
     with serving(load("trl-math")) as url:
         answer = httpx.get(f"{url}/readyz", timeout=60)
         assert (answer.status_code, answer.json()["error"]) == (503, "install plaudit[antlr4-13]")

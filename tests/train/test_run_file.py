@@ -12,8 +12,7 @@ import pytest
 
 from plaudit.cli import main
 from plaudit.recipes import load
-from plaudit.train import read_run
-from plaudit.train._training import (
+from plaudit.train import (
     Progress,
     Run,
     _checked,
@@ -25,6 +24,7 @@ from plaudit.train._training import (
     line_of,
     lora_arguments,
     prepare,
+    read_run,
     steps_if_trained,
 )
 

@@ -14,7 +14,6 @@ from plaudit.runs.alarms import (
     SIGNAL_STEPS,
     WINDOW,
     AlarmLog,
-    alarms_of,
 )
 
 FAULT = 40  # the step at which something begins to go wrong
@@ -70,7 +69,7 @@ def raised(request, tmp_path_factory):
 
 
 def test_a_fault_raises_its_alarm_with_the_rows_that_show_it(raised):
-    from plaudit.reports.watch._page import WatchedRun
+    from plaudit.reports.watch import WatchedRun
 
     kind, prompts, alarms, folder = raised
     [alarm] = [one for one in alarms if one.kind == kind]
@@ -144,7 +143,7 @@ def test_alarms_end_and_are_the_same_however_often_one_looks(tmp_path):
     run, log = run_in(tmp_path), AlarmLog()
     for end in range(1, len(run.steps) + 1):
         alarms = log.update(run.steps[:end], end - 1)
-    assert alarms == alarms_of(run.steps) == run.alarms
+    assert alarms == AlarmLog().update(run.steps, 0) == run.alarms
     [alarm] = [one for one in alarms if one.kind == "no answer"]
     assert alarm.is_over
     assert 10 < alarm.first < 13
@@ -165,7 +164,7 @@ def test_an_alarm_is_one_line_of_the_trainers_log(tmp_path, caplog):
 
 
 def test_every_rule_has_a_plan_and_stands_on_the_page():
-    from plaudit.reports.watch._page import _page
+    from plaudit.reports.watch import _page
 
     page = _page(("run",)).decode()
     assert len(RULES) == len(PLANS)

@@ -21,8 +21,7 @@ import plaudit
 from plaudit import cli
 from plaudit.recipes import Component, Recipe, load
 from plaudit.recipes.row_score import parquet_of
-from plaudit.reports.watch import watching
-from plaudit.reports.watch._page import WatchedRun
+from plaudit.reports.watch import WatchedRun, watching
 from plaudit.runs import finish, open_recorded
 from plaudit.runs._reading import statistics_of
 from plaudit.scores import Score

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from plaudit.runs import open_recorded
-from plaudit.runs.alarms import alarms_of
+from plaudit.runs.alarms import AlarmLog
 from plaudit.train import read_run, train
 
 DEMO = Path(__file__).parents[2] / "examples" / "train"
@@ -80,6 +80,6 @@ def test_the_alarm_is_raised_within_five_steps_of_being_visible(steps):
         if mean(right, steps[place - 2 : place + 1]) <= mean(right, steps[:5]) - 0.15
         and mean(form, steps[place - 2 : place + 1]) >= mean(form, steps[:5]) + 0.1
     )
-    raised = [one for one in alarms_of(steps) if one.kind == "form over answers"]
+    raised = [one for one in AlarmLog().update(steps, 0) if one.kind == "form over answers"]
     assert raised
     assert raised[0].first <= steps[visible].step + 5

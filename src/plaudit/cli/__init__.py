@@ -26,17 +26,17 @@ COMMANDS = {
     "try": ("rewards:try_reward", "Score one completion, and say why it got that score."),
     "presets": ("rewards:list_presets", "List plaudit's own recipes, or print one of them."),
     "score": ("score:run", "Score a table of rollouts into a folder of Parquet files."),
-    "report": ("report:run", "Write an HTML report on a folder that `plaudit score` wrote."),
-    "diff": ("diff:run", "Show which rows differ between two scored tables, and why."),
-    "check": ("check:run", "Find bad golds, duplicates and more in a training table."),
-    "audit": ("audit:run", "Find wrong completions that a reward pays for."),
+    "report": ("report:run_report", "Write an HTML report on a folder that `plaudit score` wrote."),
+    "diff": ("report:run_diff", "Show which rows differ between two scored tables, and why."),
+    "check": ("check:run_check", "Find bad golds, duplicates and more in a training table."),
+    "audit": ("check:run_audit", "Find wrong completions that a reward pays for."),
     "serve": ("serve:run", "Score completions over HTTP."),
     "doctor": ("doctor:run", "Check this installation, and say what to fix."),
     "watch": ("watch:run", "Follow a recorded training run on a local web page."),
     "train": ("train:run", "Train a model with TRL and a recipe, from a TOML file."),
 }
 # The extra that installs what a command imports, if it is not "score".
-EXTRAS = {"report": "report", "serve": "serve", "watch": "watch", "train": "train"}
+EXTRAS = {name: name for name in ("report", "serve", "watch", "train")}
 
 ABOUT = """\
 Verifiable rewards for reinforcement learning: what a completion is worth, and why.
@@ -99,7 +99,7 @@ class _Command(argparse.ArgumentParser):
         try:
             command = getattr(import_module(f"plaudit.cli.{module}"), name)
         except ModuleNotFoundError as error:
-            extra = EXTRAS.get(module, "score")
+            extra = EXTRAS.get(self.prog.split()[-1], "score")
             raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
         add_arguments(self, command)
         return super().parse_known_args(args, namespace)

@@ -117,7 +117,7 @@ def _instead(column: Any) -> str:
 
 
 def same_length(completions: Any, **columns: Any) -> None:
-    """Raise where a column is not as long as `completions`."""
+    """Raise if a column is not as long as `completions`."""
     wanted = _length(completions, "completions")
     for name, column in columns.items():
         rows = _length(column, name)
@@ -241,11 +241,7 @@ CUT_OFF = ("length", "max_tokens", "max_output_tokens", "model_length", "model_c
 
 
 def truncated_rows(columns: Mapping[str, Any], count: int) -> list[int]:
-    """Return the indices of the completions that were cut off.
-
-    columns: those of a batch, and what a trainer passes besides
-    count: how many completions there are
-    """
+    """Return the indices of the completions that were cut off, by what a trainer passes."""
     for name in TRUNCATION:
         rows = _listed_rows(columns.get(name), count)
         if any(_is_said(entry) for entry in rows):

@@ -17,12 +17,7 @@ from math import isfinite, isnan
 from numbers import Integral, Real
 from typing import Any
 
-from plaudit.inputs.columns import (
-    kind_of,
-    plain,
-    rows_of,
-    shortened,
-)
+from plaudit.inputs.columns import kind_of, plain, rows_of, shortened
 from plaudit.inputs.golds import as_option, holds_gold, read_gold
 
 __all__ = ["text_of"]
@@ -217,7 +212,7 @@ def gold_text_of(gold: Any, label: str = "the gold") -> str | None:
 
 
 def gold_alternatives_of(solution: Any, choices: Sequence[Any] | None = None) -> list[list[str]]:
-    """Return the texts of each gold, of which every one is right; none where there is no gold.
+    """Return the texts of each gold, of which every one is right; none if there is no gold.
 
     choices: the options of each row; a whole number is the index of one, see `golds.as_option`.
         Default: no row has options

@@ -210,7 +210,7 @@ def first_int_box(text: str) -> tuple[float, float, float, float] | None:
 
 
 def json_items(text: str) -> list[Any] | None:
-    """Return the items of a JSON list; a lone object is a list of one; None where it is neither."""
+    """Return the items of a JSON list; a lone object is a list of one; None if it is neither."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):

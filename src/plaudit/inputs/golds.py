@@ -47,7 +47,7 @@ _warned: set[str] = set()
 
 
 def gold_of(label: Any, row: int = 0) -> Gold:
-    """The gold that a label holds, as text, a number or alternatives; None where there is none.
+    """The gold that a label holds, as text, a number or alternatives; None if there is none.
 
     - None, not a number, and text without a character other than whitespace: no gold.
     - Text stays as it is, and so do numbers; those of numpy become Python's.

@@ -50,7 +50,7 @@ def only_below(*folders: str | PathLike[str]) -> Iterator[None]:
 
 
 def source_of(entry: Any) -> Source | None:
-    """The image that an entry of a column names, of a list the first; None where it is empty."""
+    """The image that an entry of a column names, of a list the first; None if it is empty."""
     if isinstance(entry, Mapping):  # as `datasets` hands over images that it did not decode
         entry = entry.get("bytes") or entry.get("path")
     if isinstance(entry, PathLike):
@@ -76,7 +76,7 @@ def source_of(entry: Any) -> Source | None:
 
 def is_decoded(entry: Any) -> bool:
     """Return whether it is an image of Pillow, as `datasets` hands over what it decoded."""
-    pillow = sys.modules.get("PIL.Image")  # there is no such image where nobody imported it
+    pillow = sys.modules.get("PIL.Image")  # there is no such image if nobody imported it
     return pillow is not None and isinstance(entry, pillow.Image)
 
 
@@ -201,7 +201,7 @@ def _inside(path: str, folders: Sequence[Path]) -> str:
 
 
 def _real(path: str, start: str, folder: Path) -> str | None:
-    """Return a path from `start` on, without symbolic links; None where it leaves the folder.
+    """Return a path from `start` on, without symbolic links; None if it leaves the folder.
 
     It is checked as it is written, and only then as it is on the disk: what lies outside is not
     looked at, so that nobody can find out what there is.
@@ -268,7 +268,7 @@ MODELS = {
 
 
 def resize_of(model: Any, **changes: Any) -> Resize:
-    """How the images of a model are resized, with other numbers where some are given."""
+    """How the images of a model are resized, with other numbers if some are passed."""
     if not isinstance(model, str) or model not in MODELS:
         raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r:.80}")
     numbers = {f.name: getattr(MODELS[model], f.name) for f in fields(Resize)}

@@ -418,7 +418,7 @@ class WrittenNumber(NamedTuple):
 
     @property
     def readable(self) -> bool:
-        """Whether sympy reads it. Where it does not, math-verify gives up on the whole text."""
+        """Whether sympy reads it. If it does not, math-verify gives up on the whole text."""
         digits = self.digits.removeprefix("-")
         too_long = digits.isdigit() and len(digits) > LONGEST_INTEGER
         return self.digits.isascii() and not too_long and not ZEROS_FIRST.fullmatch(self.digits)

@@ -15,14 +15,7 @@ from weakref import WeakSet
 from plaudit.inputs.errors import describe_and_log
 from plaudit.judge._algebra import same_object
 from plaudit.judge._exact_numbers import same_number
-from plaudit.judge._reading import (
-    ReadText,
-    best_candidate,
-    read,
-    reading_of,
-    short_form,
-    too_long,
-)
+from plaudit.judge._reading import ReadText, best_candidate, read, reading_of, short_form, too_long
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 from plaudit.judge._versions import math_verify_installed, warn_of_untested_version
@@ -97,12 +90,6 @@ class CacheStats:
     hits: int
     misses: int
     entries: int
-
-    @property
-    def hit_rate(self) -> float:
-        """The share of verdicts that were known."""
-        asked = self.hits + self.misses
-        return self.hits / asked if asked else 0.0
 
 
 class Judge:

@@ -40,7 +40,7 @@ class MathVerify(NamedTuple):
     def tested(self) -> bool:
         """Whether plaudit was compared with these two versions, verdict by verdict.
 
-        Where math-verify is not found it is True as well: the workers will say what is missing.
+        If math-verify is not found it is True as well: the workers will say what is missing.
         """
         return self in TESTED or None in self
 

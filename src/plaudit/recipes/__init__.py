@@ -19,8 +19,7 @@ A recipe gives each component's score, the total and the reasons.
 """
 
 from plaudit.recipes.component import Component
-from plaudit.recipes.files import explain, load, presets
-from plaudit.recipes.recipe import Recipe
+from plaudit.recipes.recipe import Recipe, explain, load, presets
 from plaudit.recipes.row_score import RowScore as RowScore
 from plaudit.recipes.row_score import TooManyFailuresError
 

@@ -33,11 +33,7 @@ from plaudit.recipes.deadline import scores_in_time, scores_in_time_async
 from plaudit.recipes.row_score import FailureCount, check_policy
 from plaudit.scores import Score
 from plaudit.scores.decorators import HOOKS, AnyReward, rows_at
-from plaudit.scores.score import (
-    NOT_APPLICABLE,
-    SLOW,
-    short_repr,
-)
+from plaudit.scores.score import NOT_APPLICABLE, SLOW, short_repr
 
 # The rows that a component applies to, and how many there are; None if it applies to all.
 _Rows = tuple[list[int], int] | None
@@ -510,10 +506,7 @@ def guess_columns(
 
 
 def check_completions(mapped: str | None, available: Collection[str]) -> None:
-    """Raise ValueError if a table has no column with what the model wrote.
-
-    mapped: the column that the recipe or the caller named, if one did
-    """
+    """Raise ValueError if a table lacks the column of completions, or the one that is named."""
     wanted = COMPLETIONS if mapped is None else (mapped,)
     if any(name in available for name in wanted):
         return

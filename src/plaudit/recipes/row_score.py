@@ -243,10 +243,7 @@ def check_fail_above(share: object) -> None:
 
 
 def with_policy(scores: list[Score], on: Mapping[str, Any]) -> list[Score]:
-    """Return the scores, each worth what its status is worth.
-
-    on: a recipe's table and a component's, the latter above the former
-    """
+    """Return the scores, each worth what its status is worth by the recipe and the component."""
     policy = {**DEFAULTS, **on}
     if not any(score.status in policy for score in scores):
         return scores  # nearly every batch

@@ -365,10 +365,8 @@ def numbers_of(
     strict_labels: bool = False,
     progress: ProgressLine | None = None,
 ) -> Numbers:
-    """Read the numbers of every row.
+    """Read the numbers of every row; `correct` is the component that says what is right.
 
-    correct: the component that says what is right
-    prompts: whether to number the prompts, which takes time
     strict_labels: whether a label that cannot be read is an error; else the run has no labels
     """
     prompt = (folder.prompt or "group_id") if prompts else None

@@ -33,7 +33,7 @@ except ModuleNotFoundError as missing:
     ) from missing
 
 from plaudit.inputs.errors import one_line
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 
 if TYPE_CHECKING:
     from plaudit.recipes import Recipe

@@ -32,15 +32,9 @@ _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Packed:
-    """JSON, compressed, in base64, which needs no escaping in HTML."""
+class PageData:
+    """The content of a script element: JSON, or JSON that is compressed, in base64."""
 
-    text: str
-    kind: str = "application/octet-stream"
-
-
-@dataclass(frozen=True, slots=True)
-class _Json:
     text: str
     kind: str = "application/json"
 
@@ -85,13 +79,13 @@ def html_page(
     if charts and vega is None:
         vega = vega_script()
     held = {
-        name: value if isinstance(value, Packed) else _Json(_json(value))
+        name: value if isinstance(value, PageData) else PageData(_json(value))
         for name, value in (data or {}).items()
     }
     if vega is not None:
         specs = [{"name": c.name, "filter": c.filter, "spec": c.spec} for c in charts]
-        held["specs"] = _Json(_json(specs))
-        held["themes"] = _Json(_json({"light": theme(dark=False), "dark": theme(dark=True)}))
+        held["specs"] = PageData(_json(specs))
+        held["themes"] = PageData(_json({"light": theme(dark=False), "dark": theme(dark=True)}))
     code = [
         _without_end(text, "script").replace("<!--", r"<\!--")
         for text in (vega or "", package_file("shared.js"), *scripts)
@@ -144,10 +138,11 @@ def figure(chart: Chart) -> Markup:
     )
 
 
-def packed(data: Any) -> Packed:
+def packed(data: Any) -> PageData:
     """Return data for a page, as compressed JSON: `await plaudit.unpacked(id)` reads it there."""
     raw = json.dumps(data, separators=(",", ":"), allow_nan=False).encode("ascii")
-    return Packed(base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii"))
+    text = base64.b64encode(gzip.compress(raw, 6, mtime=0)).decode("ascii")
+    return PageData(text, "application/octet-stream")
 
 
 def vega_script() -> str:

@@ -68,7 +68,7 @@ class GraderQuestion(NamedTuple):
 
 
 class GraderReply(NamedTuple):
-    """What came of asking: `same` is None where no verdict came of it.
+    """What came of asking: `same` is None if no verdict came of it.
 
     failed: whether that is no fault of the answer
     """

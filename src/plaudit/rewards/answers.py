@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from plaudit.answers import (
     Rules,
@@ -125,16 +125,14 @@ def choice_reward(
     return logged([_score(verdict, None) for verdict in verdicts], kwargs)
 
 
-class _Row:
+class _Row(NamedTuple):
     """One completion with its golds and its columns."""
 
-    __slots__ = ("choices", "golds", "kind", "question", "text")
-
-    def __init__(
-        self, text: str, golds: list[str], kind: str | None, choices: tuple[str, ...], question: str
-    ) -> None:
-        self.text, self.golds, self.kind = text, golds, kind
-        self.choices, self.question = choices, question
+    text: str
+    golds: list[str]
+    kind: str | None
+    choices: tuple[str, ...]
+    question: str
 
 
 def _rows(

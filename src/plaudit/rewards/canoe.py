@@ -42,7 +42,7 @@ def accuracy_reward(
     gold likewise.
 
     completions: a text or a list of messages for each row
-    solution: the gold of each row: text, a number, or None where there is none
+    solution: the gold of each row: text, a number, or None if there is none
 
     >>> accuracy_reward(["<answer>42.0</answer>", "<answer>Rome</answer>"], ["42", "Paris"])
     [1.0, 0.0]
@@ -93,11 +93,11 @@ def influence_reward(
     completions_long_answer: Sequence[Completion | None],
     **kwargs: Any,
 ) -> list[Score]:
-    """1.0 where the answer that was generated anew from the long answer is the gold; else 0.0.
+    """1.0 if the answer that was generated anew from the long answer is the gold; else 0.0.
 
     completions: a text or a list of messages for each row; they are only counted
     solution: the gold of each row
-    completions_long_answer: what the model wrote from `second_prompt` for each row; None where the
+    completions_long_answer: what the model wrote from `second_prompt` for each row; None if the
         completion had no long answer to generate from
 
     >>> influence_reward(["…", "…"], ["Paris", "Paris"], ["<answer>Paris</answer>", None])
@@ -145,7 +145,7 @@ def second_prompt(
     as_original: put the long answer in as CANOE's own trainer does, which escapes it as a regular
         expression first, so that its spaces get backslashes. Default: False
 
-    None where the completion has no long answer: there is nothing to generate from.
+    None if the completion has no long answer: there is nothing to generate from.
 
     >>> prompt = "<context>Paris is the capital of France.</context> What is the capital?"
     >>> second_prompt(prompt, "<long_answer>It is Paris.</long_answer><answer>Paris</answer>")
@@ -195,7 +195,7 @@ def _replacing(message: Message, old: str, new: str) -> Message:
 
 @reward(columns=())
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
-    """1.0 where the text is the three parts, white space between them and nothing else; else 0.0.
+    """1.0 if the text is the three parts, white space between them and nothing else; else 0.0.
 
     >>> format_reward(["<think>a</think> <long_answer>b</long_answer> <answer>c</answer>", "c"])
     [1.0, 0.0]
@@ -208,7 +208,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
 
 @reward(columns=("problem",), needs=("problem",))
 def len_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
-    """1.0 where the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
+    """1.0 if the long answer has between 0.2 and 0.8 of its context's characters; else 0.0.
 
     problem: the prompt of each row, as text or messages; its context is what stands in its first
         `<context>…</context>`

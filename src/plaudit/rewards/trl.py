@@ -5,7 +5,7 @@ r"""The rewards of TRL, as of 1.7.0, with verdicts that equal its own.
 
     GRPOTrainer(..., reward_funcs=[accuracy_reward, think_format_reward])
 
-Where TRL reads the first message alone, these read what the completion says in the end; see
+TRL reads the first message alone; these read what the completion says in the end, see
 `plaudit.inputs.completions`. A gold that cannot be read skips its row: the reward is None.
 """
 
@@ -134,7 +134,7 @@ def _shown(score: Score, read: str | None, skipped: str) -> str:
 
 @reward(columns=())
 def think_format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
-    """1.0 where the text starts with `<think>`, has no second one, and closes it; else 0.0.
+    """1.0 if the text starts with `<think>`, has no second one, and closes it; else 0.0.
 
     >>> think_format_reward(["<think>So…</think> 4", "So… 4"])
     [1.0, 0.0]
@@ -156,7 +156,7 @@ class _MadeReward:
     __name__: str
 
     def __post_init__(self) -> None:
-        """Raise where a parameter is not a number, as one from a file or a command line may be."""
+        """Raise if a parameter is not a number, as one from a file or a command line may be."""
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             wanted = "a whole number" if field.type is int else "a number"
@@ -177,7 +177,7 @@ class _MadeReward:
 
 
 def _ids(completion_ids: Any, completions: Any) -> list[Sequence[int]]:
-    """The ids. Some of these rewards need no completions; where they come, lengths must agree."""
+    """The ids. Some of these rewards need no completions; if they come, lengths must agree."""
     if completions is not None:
         same_length(completions, completion_ids=completion_ids)
     return ids_of(completion_ids)

@@ -319,11 +319,6 @@ class Alarm:
     rows: Query
 
 
-def alarms_of(steps: Sequence[Step]) -> list[Alarm]:
-    """Return the alarms of a run, those that hold now first, then the latest first."""
-    return AlarmLog().update(steps, 0)
-
-
 class AlarmLog:
     """The alarms of a run that goes on: steps that are past are looked at once."""
 

@@ -167,9 +167,6 @@ def environment_recording(
     """Return the recording into the folder that PLAUDIT_RECORD names, if it names one.
 
     If the folder cannot be recorded into, there is a warning.
-
-    names, weights: the components and their weights
-    recipe: the recipe as TOML
     """
     directory = os.environ.get(RECORD_VARIABLE)
     if not directory:

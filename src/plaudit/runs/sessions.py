@@ -196,9 +196,6 @@ def _is_earlier(part: RecordedPart, session: RecordSession, launches: dict[int, 
 
 
 def prompt_key(group: object, step: object) -> str:
-    """Return what is the same for the groups of a prompt: a group without its step and number.
-
-    group, step: a row's `group_id` and `step`
-    """
+    """Return what is the same for the groups of a prompt: a group without its step and number."""
     name = str(group).removeprefix(f"{step}-")
     return name[:KEY] if len(name) > KEY and name[KEY] == "." and name[:KEY].isalnum() else name

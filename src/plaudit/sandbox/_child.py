@@ -22,13 +22,7 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
-from plaudit.sandbox._border import (
-    LENGTH,
-    Border,
-    BrokenProgram,
-    Closed,
-    forward_changes,
-)
+from plaudit.sandbox._border import LENGTH, Border, BrokenProgram, Closed, forward_changes
 from plaudit.sandbox._plain import NotPlain, decode, encode
 
 FILE = "program.py"

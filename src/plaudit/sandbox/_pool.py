@@ -27,7 +27,7 @@ from plaudit.sandbox._border import LENGTH
 SLOW_RUNS = 8  # runs that take long and go on while others have the cores
 START_SECONDS = 60.0
 ANSWER_SECONDS = 60.0  # for what has no deadline of its own
-MAIN = "plaudit.sandbox._server"
+MAIN = "plaudit.sandbox._box"
 
 
 class SandboxError(RuntimeError):

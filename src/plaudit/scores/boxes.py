@@ -61,7 +61,7 @@ def corners_of(value: object) -> Corners | None:
 
 
 def iou(a: Corners, b: Corners, thinnest: float = 1.0) -> float:
-    """Intersection over union: 0.0 where two boxes do not overlap, 1.0 where they are the same.
+    """Intersection over union: 0.0 if two boxes do not overlap, 1.0 if they are the same.
 
     thinnest: an overlap that is this wide or high, or less, counts as none. Default: 1.0, a pixel
     """
@@ -265,7 +265,7 @@ def _coco_average_precision(golds: dict[str, Any], preds: list[dict[str, Any]]) 
     coco.evaluate()
     coco.accumulate()
     coco.summarize()
-    # COCO says -1 where no gold box counts: one of more than 1e10 pixels does not.
+    # COCO says -1 if no gold box counts: one of more than 1e10 pixels does not.
     ap, ap50 = (max(0.0, float(stat)) for stat in coco.stats[:2])
     return AveragePrecision(ap, ap50)
 

@@ -17,10 +17,7 @@ _FEW = 512
 
 
 def repeated_share(tokens: Sequence[Hashable], size: int) -> float:
-    """Return the share of n-grams that repeat another: 1 - unique / all; 0.0 where there is none.
-
-    size: how many tokens an n-gram has, 1 or more
-    """
+    """Return the share of n-grams that repeat another: 1 - unique / all; 0.0 if there is none."""
     total = len(tokens) - size + 1
     if total < 1:
         return 0.0
@@ -82,7 +79,7 @@ def _count_unique(grams: "Ids") -> int:
 def cosine(length: float, period: float, start: float, end: float) -> float:
     """Half a cosine: `start` at length 0, `end` at `period`.
 
-    Beyond `period` it goes back towards `start`, and so on; clamp the length where that is not
+    Beyond `period` it goes back towards `start`, and so on; clamp the length if that is not
     wanted.
     """
     return start - (start - end) * (1.0 - cos(pi * length / period)) / 2.0

@@ -262,7 +262,7 @@ def log_attempts(
     solution: Sequence[object] | None = None,
     suffix: str = "",
 ) -> None:
-    """Append what each completion got to `$LOG_PATH`, or to `path` where that is not set.
+    """Append what each completion got to `$LOG_PATH`, or to `path` if that is not set.
 
         ------------- 2025-03-01T12:00:00.123456 Accuracy reward: 1.0 -------------
         Content: <answer>4</answer>

@@ -384,11 +384,7 @@ MESSAGE = {
 
 
 def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
-    """Return the document of a server with this recipe.
-
-    guarded: whether it requires a token
-    root_path: the prefix of all paths
-    """
+    """Return the document of a server with this recipe; `guarded`: whether it requires a token."""
     refs, schemas = msgspec.json.schema_components(
         TYPES, ref_template="#/components/schemas/{name}"
     )

@@ -11,16 +11,13 @@ import plaudit
 from plaudit.inputs.columns import GOLD, first_of
 from plaudit.judge import math_verify_installed, warn_of_untested_version
 from plaudit.processes import cores
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.recipes.row_score import renamed_note
 from plaudit.tables.engines import score_locally, score_on_ray
-from plaudit.tables.errors import (
-    InputError,
-    RejectedRowError,
-)
+from plaudit.tables.errors import InputError, RejectedRowError
 from plaudit.tables.inputs import InputFile, Inputs, find_inputs
 from plaudit.tables.output import OutputFolder
-from plaudit.tables.plan import Plan, check_numbers, make_plan, with_columns
+from plaudit.tables.plan import Plan, check_numbers, heads_of, plan_of, with_columns
 from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
 from plaudit.tables.score_chunk import ROW_IDS, FirstParts, Rejected, ScoredChunk
 from plaudit.tables.storage import folder_url, is_url, local_path, stopping_on_system_errors
@@ -92,7 +89,7 @@ def score_table(
         files = find_inputs(inputs, path)
         mapped = {**(columns or {}), **({"completions": completions} if completions else {})}
         chosen = with_columns(as_recipe(recipe), mapped)
-        plan = make_plan(files, chosen, completions, group)
+        plan = plan_of(heads_of(files), chosen, completions, group)
         _print_guesses(plan, progress)
         manifest = _manifest(files, plan, limit)
         warn_of_untested_version()  # here, and not in each of the workers

@@ -23,13 +23,7 @@ import pyarrow as pa
 
 import plaudit
 from plaudit.judge import configure, shared_judge
-from plaudit.processes import (
-    cores,
-    die_with_parent,
-    end_process,
-    leave_pandas_alone,
-    start_python,
-)
+from plaudit.processes import cores, die_with_parent, end_process, leave_pandas_alone, start_python
 from plaudit.tables.errors import RESUME_HINT, RETRY_HINT, InputError, StoppedError, describe
 from plaudit.tables.output import score_and_write
 from plaudit.tables.plan import Plan
@@ -59,10 +53,7 @@ class WorkPlan(Protocol):
 def score_locally(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None
 ) -> Generator[ScoredChunk]:
-    """Yield the scored chunks, in the order in which they are done.
-
-    workers: how many processes; None: one per core
-    """
+    """Yield the scored chunks, in the order in which they are done."""
     return process_locally(chunks, plan, score_and_write, workers)
 
 
@@ -79,7 +70,6 @@ def process_locally(
 
     work: a function of a module, which is called in the workers; what it returns is pickled, and
         is neither text nor None
-    workers: how many processes; None: one per core
     resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
     """
     pool = _ScoreProcesses(plan, work, workers or cores(), resume_hint, retry_hint)

@@ -15,11 +15,6 @@ RETRY_HINT = (
 )
 
 
-def without_hints(message: str) -> str:
-    """Return a message without the hints that make sense only for a command that writes files."""
-    return message.replace(RESUME_HINT, "").replace(RETRY_HINT, "").rstrip()
-
-
 class InputError(ValueError):
     """The input cannot be scored, or is not a scored folder; the message says what to change."""
 

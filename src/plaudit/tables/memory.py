@@ -12,14 +12,7 @@ import pickle
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import (
-    Collection,
-    Generator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Protocol, TextIO
@@ -30,10 +23,16 @@ from plaudit.inputs.columns import is_missing, python_values, rows_of
 from plaudit.judge import warn_of_untested_version
 from plaudit.processes import cores
 from plaudit.recipes import Recipe
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.recipes.row_score import free_names, renamed_note, valid_texts
 from plaudit.tables.engines import score_locally
-from plaudit.tables.errors import InputError, RejectedRowError, StoppedError, without_hints
+from plaudit.tables.errors import (
+    RESUME_HINT,
+    RETRY_HINT,
+    InputError,
+    RejectedRowError,
+    StoppedError,
+)
 from plaudit.tables.plan import Head, Plan, check_numbers, is_read_by, plan_of, with_columns
 from plaudit.tables.readers import Block, Chunk, python_rows
 from plaudit.tables.score_chunk import (
@@ -114,7 +113,8 @@ def score(
     try:
         run.score()
     except StoppedError as error:
-        raise StoppedError(without_hints(str(error))) from error
+        message = str(error).replace(RESUME_HINT, "").replace(RETRY_HINT, "")  # they name a command
+        raise StoppedError(message.rstrip()) from error
     return run.result()
 
 

@@ -116,15 +116,8 @@ class Head:
     problem: str
 
 
-def heads_of(files: Sequence[InputFile], purpose: str = "score") -> list[Head]:
-    """Return the first rows of each file that has any; raise InputError if none has.
-
-    purpose: a verb that says in errors what the rows are for, "score"
-    """
-    return _filled(_heads(files), purpose)
-
-
-def _heads(files: Sequence[InputFile]) -> list[Head]:
+def heads_of(files: Sequence[InputFile]) -> list[Head]:
+    """Return the first rows of each file."""
     if not any(file.url for file in files):
         return [_head(file, index) for index, file in enumerate(files)]
     with ThreadPoolExecutor(AT_ONCE) as pool:
@@ -150,7 +143,8 @@ def _head(file: InputFile, index: int) -> Head:
     return Head(file.name, rows, names, schema, file.format in ("csv", "tsv"), problem)
 
 
-def _filled(heads: Sequence[Head], purpose: str) -> list[Head]:
+def filled_heads(heads: Sequence[Head], purpose: str) -> list[Head]:
+    """Return those that have rows; raise InputError if none has: there is nothing to `purpose`."""
     if filled := [head for head in heads if head.rows]:
         return filled
     for head in heads:
@@ -159,13 +153,6 @@ def _filled(heads: Sequence[Head], purpose: str) -> list[Head]:
     names = ", ".join(head.name for head in heads[:3]) + (", …" if len(heads) > 3 else "")
     are = "is" if len(heads) == 1 else "are"
     raise InputError(f"there are no rows to {purpose}: {names} {are} empty")
-
-
-def make_plan(
-    files: Sequence[InputFile], recipe: Recipe, completions: str | None, group: str | None
-) -> Plan:
-    """Decide what to do with each column, from the first rows of each file."""
-    return plan_of(_heads(files), recipe, completions, group)
 
 
 def plan_of(
@@ -178,11 +165,9 @@ def plan_of(
 ) -> Plan:
     """Return the plan for inputs with these first rows.
 
-    completions, group: the columns that the caller named; default: the usual names
     guessed: the recipe's columns that were guessed already; default: guess them here
-    scores_only: whether the parts have the scores alone, for a table in memory
     """
-    filled = _filled(heads, "score")
+    filled = filled_heads(heads, "score")
     if guessed is None:
         recipe, guessed = recipe.with_guessed_columns(filled[0].columns)
     column = completions or recipe.columns.get("completions") or _completions_column(filled[0])
@@ -283,10 +268,7 @@ def check_numbers(**numbers: int | None) -> None:
 
 
 def with_columns(recipe: Recipe, columns: Mapping[str, str]) -> Recipe:
-    """Return the recipe with further columns, argument -> column.
-
-    Raises InputError for an argument that none of its rewards takes.
-    """
+    """Return the recipe with further columns; raise InputError for an argument that none takes."""
     try:
         return replace(recipe, columns={**recipe.columns, **columns}) if columns else recipe
     except ValueError as error:

@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from plaudit.inputs.columns import python_values
 from plaudit.tables.errors import InputError, StoppedError, StorageError
 from plaudit.tables.inputs import InputFile, find_inputs
-from plaudit.tables.storage import open_arrow, open_input, raising_storage_errors
+from plaudit.tables.storage import RemoteInput, open_input, raising_storage_errors
 
 try:  # four times as quick as Python's own; what both can read, they read as the same
     import msgspec
@@ -269,8 +269,6 @@ def blocks_of(file: InputFile, index: int) -> Iterator[Block]:
 
     If a file cannot be read any further, because it is cut off or damaged, an `UnreadableRecord`
     stands for the rest.
-
-    index: that of the file among the inputs
     """
     last = 0
     with ExitStack() as stack:
@@ -541,7 +539,7 @@ _READERS: dict[str, Callable[[InputFile, BinaryIO], Iterator[Found]]] = {
 def open_parquet(file: InputFile) -> pq.ParquetFile:
     """Open a Parquet file; a remote one is read with few requests."""
     if file.url:
-        return pq.ParquetFile(open_arrow(file.url), pre_buffer=True)
+        return pq.ParquetFile(pa.PythonFile(RemoteInput(file.url), "r"), pre_buffer=True)
     return pq.ParquetFile(file.path, pre_buffer=False)
 
 
@@ -624,10 +622,7 @@ def chunks_to_score(files: Sequence[InputFile], limit: int | None) -> Iterator[C
 
 
 def chunks_of(files: Sequence[InputFile], limit: int | None = None) -> Iterator[Chunk]:
-    """Yield the chunks of the inputs, in order, with their records.
-
-    limit: how many records to read, from the first on; None: all
-    """
+    """Yield the chunks of the inputs, in order, with their first `limit` records, or all."""
     number = records = 0
     for index, file in enumerate(files):
         left = None if limit is None else limit - records
@@ -781,11 +776,7 @@ def _lines_from(raw: BinaryIO, wanted: FileRange) -> Block:
 def read_rows(
     paths: Sequence[str | PathLike[str]], most: int | None = None
 ) -> list[dict[str, Any]]:
-    """Return the records of some tables; raise InputError if one cannot be read.
-
-    paths: files, folders or URLs, as `plaudit score` takes them
-    most: how many records to read, from the first on; default: all
-    """
+    """Return the first records of some tables; raise InputError if one cannot be read."""
     try:
         rows = list(islice(_all_records(paths), most))
     except StorageError as error:

@@ -247,11 +247,6 @@ def open_input(path: str | Path, buffer: int = BUFFER) -> BinaryIO:
     return cast("BinaryIO", io.BufferedReader(raw, buffer))
 
 
-def open_arrow(url: str) -> Any:
-    """Open a remote file for Arrow, which reads it at scattered places."""
-    return pa.PythonFile(RemoteInput(url), "r")
-
-
 # --- file systems ---------------------------------------------------------------------------------
 
 
@@ -286,10 +281,7 @@ def _s3_settings(query: str) -> tuple[tuple[str, str], ...]:
 
 @lru_cache(maxsize=16)  # to connect takes longer than to read
 def _s3(bucket: str, settings: tuple[tuple[str, str], ...], at_once: bool = True) -> Any:
-    """Open S3 itself, or a store that speaks as it does, at `endpoint_override`.
-
-    at_once: whether a small object is written by one request
-    """
+    """Open S3, or a store that speaks as it does; `at_once`: write small objects by one request."""
     options: dict[str, Any] = dict(settings)
     if not options.keys() & {"region", "endpoint_override"}:
         options["region"] = pafs.resolve_s3_region(bucket)

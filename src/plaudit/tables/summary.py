@@ -140,7 +140,7 @@ def _rows(count: int) -> str:
     return f"{count:,} row{'' if count == 1 else 's'}"
 
 
-FIRST, EVERY = 5.0, 10.0  # seconds to the first line, and between lines, where there is no bar
+FIRST, EVERY = 5.0, 10.0  # seconds to the first line, and between lines, if there is no bar
 
 
 class ScoreProgress:

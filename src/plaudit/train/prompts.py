@@ -40,7 +40,7 @@ def rows_in(table: Table) -> Iterator[tuple[int, Row]]:
 
 
 def entry_of(row: Row, name: str, number: int) -> Any:
-    """What a row has in a column; raises ValueError where it has nothing: None, NaN, pandas.NA."""
+    """What a row has in a column; raises ValueError if it has nothing: None, NaN, pandas.NA."""
     entry = row.get(name)
     if is_nothing(entry):
         names = ", ".join(f'"{key}"' for key in row) or "none"

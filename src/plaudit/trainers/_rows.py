@@ -38,7 +38,7 @@ def texts_in(body: object, name: str) -> list[str]:
 
 
 def list_in(body: object, name: str, rows: int | None = None) -> list[Any]:
-    """Return the list that a body holds under a name; as long as `rows`, where that is given."""
+    """Return the list that a body holds under a name; as long as `rows`, if that is passed."""
     value = entry_in(body, name)
     if not isinstance(value, list):
         raise TypeError(f'"{name}" must be a list, got {_kind(value)}')

@@ -87,7 +87,7 @@ def reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> float:
 
 
 def detailed_reply_of(scores: Sequence[RowScore], body: Mapping[str, Any]) -> dict[str, float]:
-    """What it answers where slime has `--reward-key score`: the total, and each component."""
+    """What it answers if slime has `--reward-key score`: the total, and each component."""
     return _details(scores[0])
 
 

@@ -103,7 +103,7 @@ def dual(trainer_class: type[Trainer]) -> type[Trainer]:
 
     After TRL has generated, the model generates once more from each completion's `second_prompt`:
     one completion, with the same settings. The rewards get what it wrote as the column
-    `completions_long_answer`, None where a completion has no long answer.
+    `completions_long_answer`, None if a completion has no long answer.
     """
 
     class Dual(trainer_class):  # type: ignore[valid-type, misc]
@@ -143,7 +143,7 @@ def dual_rollout(prompts: list[Any], trainer: Any) -> dict[str, list[Any] | None
 def _second_completions(
     trainer: Any, prompts: Sequence[Any], completions: Sequence[Any]
 ) -> list[str | None]:
-    """What the model writes from each completion's second prompt; None where there is none."""
+    """What the model writes from each completion's second prompt; None if there is none."""
     seconds = []
     for row, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
         with naming_row(row):

@@ -121,7 +121,7 @@ def test_a_recipe_names_the_model(picture, tmp_path):
 
 
 def test_a_client_sends_sizes_and_grids(picture):
-    from plaudit.trainers.client._requests import RemoteRecipe, body_of
+    from plaudit.trainers.client import RemoteRecipe, body_of
 
     taken = frozenset({"image", "images", "image_grid_thw"})
     recipe = RemoteRecipe("rec", ("iou",), (1.0,), frozenset(), taken, takes_any=False)

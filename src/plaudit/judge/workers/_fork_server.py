@@ -1,7 +1,7 @@
 """The fork server as the trainer's process sees it: a process started by exec, a socket to it.
 
     in:  control messages: ("fork", number) with a socket attached; ("kill", number)
-    out: the messages of `_fork_server_main`
+    out: the messages of the fork server, in `_worker`
 
 One thread, the dispatcher, owns it. Nothing here raises once the process runs: if it cannot be
 reached, `lost` says why, and the owner starts another. Messages between processes are frames: a
@@ -21,7 +21,7 @@ from typing import IO, Any
 from plaudit.judge._settings import Settings
 from plaudit.processes import start_python
 
-MAIN = "plaudit.judge.workers._fork_server_main"
+MAIN = "plaudit.judge.workers._worker"
 
 
 class ForkServer:

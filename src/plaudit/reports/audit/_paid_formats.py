@@ -67,10 +67,7 @@ class AuditSample:
 
 
 def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> AuditSample:
-    """Return a sample of rows, the same for the same seed, in the order of the table.
-
-    recipe: which columns are read; that of the completions need not be there
-    """
+    """Return a sample of rows, the same for the same seed, in the order of the table."""
     numbers = list(range(len(table)))
     if len(numbers) > count:
         numbers = sorted(random.Random(seed).sample(numbers, count))

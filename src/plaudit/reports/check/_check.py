@@ -1,40 +1,491 @@
-"""`check` and `check_table`: find rows from which a model cannot learn, in memory or in files."""
+"""`check` and `check_table`: find rows from which a model cannot learn, in memory or in files.
 
+Each row is checked by itself, then all rows of the same prompt together. Workers check chunks of
+rows. What is needed to compare rows of one prompt is kept in files, by the first digits of the
+prompt's digest, so that memory does not grow with the table: rows of the same prompt are in the
+same file, and one file is read at a time.
+"""
+
+import json
+import re
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import astuple, dataclass, field, replace
+from hashlib import blake2b
+from itertools import groupby, islice
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TextIO
+from typing import IO, Any, TextIO
 
+from plaudit.inputs.columns import PROMPT, first_of
+from plaudit.inputs.completions import prompt_text_of, text_of
 from plaudit.judge import warn_of_untested_version
 from plaudit.recipes import Recipe
-from plaudit.recipes.files import as_recipe
+from plaudit.recipes.recipe import as_recipe
 from plaudit.reports import ReportError
-from plaudit.reports.check._checks import CheckedChunk, PromptFiles, check_chunk, check_prompts
 from plaudit.reports.check._findings import (
     FINDINGS,
     KINDS,
     PAGE,
+    SHOWN,
     CheckFinding,
     CheckSummary,
     FindingsFile,
     drop_rows,
     output_paths,
     read_findings,
+    sentence,
+    shown,
     write_page,
 )
-from plaudit.reports.check._plan import CheckOptions, CheckPlan, make_plan
-from plaudit.reports.check._row_checks import Calibration, calibrate
+from plaudit.reports.check._plan import (
+    CheckOptions,
+    CheckPlan,
+    GoldComparison,
+    ProgramTests,
+    as_json,
+    make_plan,
+    prompt_key,
+)
+from plaudit.reports.check._row_checks import (
+    Calibration,
+    ScoreOrError,
+    box_problem,
+    calibrate,
+    gold_problems,
+    honest_answers,
+    image_problems,
+    is_right,
+    option_problem,
+    schema_problem,
+    scores_of,
+    stated_answer,
+)
+from plaudit.reports.honest_answers import alternatives
+from plaudit.rewards.code import code_reward, tests_problem
+from plaudit.scores.score import PROBLEM_STATUSES, UNFINISHED_STATUSES
 from plaudit.tables import InputError, StoppedError
 from plaudit.tables.engines import process_locally
 from plaudit.tables.inputs import InputFile, find_inputs
 from plaudit.tables.memory import MemoryTable, table_of
-from plaudit.tables.plan import Head, check_numbers, heads_of, with_columns
-from plaudit.tables.readers import Block, Chunk, chunks_of, names_files
+from plaudit.tables.plan import Head, check_numbers, filled_heads, heads_of, with_columns
+from plaudit.tables.readers import (
+    Block,
+    Chunk,
+    UnreadableRecord,
+    chunks_of,
+    names_files,
+    records_in,
+)
 from plaudit.tables.storage import local_path, path_here, stopping_on_system_errors
 from plaudit.tables.summary import ScoreProgress
+
+_AGREEING = 4  # completions of a prompt that there must be, to trust most of them
+_NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer
+_KEPT = 2_000  # characters of a column that are kept to compare golds of one prompt
+_FEWEST, _MOST = 16, 256  # files of prompts, all of which are open
+_OF_A_FILE = 32 << 20  # bytes of the input for each
+_PAIRS = 256  # golds that a worker compares at once
+
+Answer = tuple[str | None, bool | None]  # of a completion, and whether it is right
+Work = Callable[[Iterator[Chunk], Callable[[Chunk, CheckPlan], Any]], Generator[Any]]
+
+
+@dataclass(slots=True)
+class _CheckedRow:
+    """A row while it is checked."""
+
+    number: int
+    file: str
+    line: int
+    record: Mapping[str, Any]
+    findings: list[CheckFinding] = field(default_factory=list)
+    prompt: str = ""
+
+    def add(self, kind: str, column: str, why: str, component: str = "") -> None:
+        """Add a finding; of each kind a row has one."""
+        if all(finding.kind != kind for finding in self.findings):
+            found = self.record.get(column)
+            value = "" if found is None else shown(found)
+            known = (kind, self.file, self.line, self.number, column, value, why, component)
+            self.findings.append(CheckFinding(*known, prompt=self.prompt))
+
+
+@dataclass(frozen=True, slots=True)
+class PromptRow:
+    """What is kept of a row to compare it with others of the same prompt."""
+
+    key: str  # the digest of its prompt
+    row: int
+    file: str
+    line: int
+    record: str  # the digest of all that was read of the row
+    gold: str  # its gold, as JSON
+    columns: str  # what else is needed to compare golds, as JSON
+    prompt: str
+    answer: str | None = None  # what its completion answers, if completions are scored
+    right: bool | None = None  # whether that is right; None if nobody knows
+
+    def __str__(self) -> str:
+        return f"Line {self.line} of {self.file}" if self.file else f"Row {self.row}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedChunk:
+    """The findings of a chunk, and what is needed to compare its rows with others."""
+
+    number: int
+    rows: int
+    findings: list[CheckFinding]
+    prompts: list[PromptRow]
+
+
+def check_chunk(chunk: Chunk, plan: CheckPlan) -> CheckedChunk:
+    """Check the rows of a chunk, each by itself."""
+    rows, findings = _rows(chunk, plan)
+    for row in rows:
+        _check_without_reward(row, plan)
+    for program in plan.programs:
+        _check_references([row for row in rows if not row.findings], program)
+    sound = [row for row in rows if not row.findings]
+    for comparison in plan.comparisons:
+        problems = gold_problems([row.record for row in sound], comparison, plan)
+        for row, problem in zip(sound, problems, strict=True):
+            if problem:
+                row.add(problem.kind, comparison.column, problem.why, comparison.name)
+    answers = _answers([row for row in sound if not row.findings], plan)
+    for row in sound if plan.groups else ():
+        if why := _suspicion(answers.get(row.number, [])):
+            comparison = plan.comparisons[0]
+            row.add("suspicious_gold", comparison.column, why, comparison.name)
+    findings += [finding for row in rows for finding in row.findings]
+    findings.sort(key=lambda finding: finding.row)
+    prompts = [kept for row in rows if (kept := _prompt_row(row, answers, plan))]
+    return CheckedChunk(chunk.number, sum(map(len, chunk.blocks)), findings, prompts)
+
+
+def _check_references(rows: list[_CheckedRow], program: ProgramTests) -> None:
+    """Run the program that a row says is right against the row's own tests."""
+    there = [row for row in rows if isinstance(row.record.get(program.reference), str)]
+    texts = [row.record[program.reference] for row in there]
+    tests = [row.record[program.tests] for row in there]
+    scores = code_reward.scores(texts, tests, **program.params) if there else []
+    for row, score in zip(there, scores, strict=True):
+        if score.value == 0.0:
+            row.add("failing_reference", program.reference, score.why, program.name)
+
+
+def _rows(chunk: Chunk, plan: CheckPlan) -> tuple[list[_CheckedRow], list[CheckFinding]]:
+    rows: list[_CheckedRow] = []
+    unreadable: list[CheckFinding] = []
+    number = chunk.first_record
+    wanted = None if plan.rollouts else plan.columns
+    for block in chunk.blocks:
+        file = plan.files[block.file]
+        for record, line in zip(records_in(block, wanted), block.numbers, strict=True):
+            if isinstance(record, UnreadableRecord):
+                known = ("unreadable_row", file, line, number, "", shown(record.start))
+                unreadable.append(CheckFinding(*known, sentence(record.reason)))
+            else:
+                rows.append(_CheckedRow(number, file, line, record, prompt=_prompt(record, plan)))
+            number += 1
+    return rows, unreadable
+
+
+def _prompt(record: Mapping[str, Any], plan: CheckPlan) -> str:
+    if not plan.prompts or not (value := record.get(plan.prompts[0])):
+        return ""
+    try:
+        return shown(prompt_text_of(value, plan.prompts[0]))
+    except (TypeError, ValueError):
+        return shown(value)
+
+
+def _check_without_reward(row: _CheckedRow, plan: CheckPlan) -> None:
+    record = row.record
+    # An empty list may be a gold: no call of a tool is right.
+    takes_no_call = "tools" in plan.read and bool(record.get("tools"))
+    for column in plan.required:
+        if column not in record:
+            row.add("missing_value", column, f"The row has no column {column}.")
+        elif _is_empty(record[column]) and not (record[column] == [] and takes_no_call):
+            what = "null" if record[column] is None else "empty"
+            row.add("missing_value", column, f"The column {column} is {what}.")
+    texts = _prompt_texts(record, plan)
+    if texts is not None and not any(texts) and not any(record.get(name) for name in plan.images):
+        row.add("missing_value", plan.prompts[0], "The prompt is empty.")
+    for column, why in image_problems(record, plan, row.file).items():
+        row.add("unreadable_image", column, sentence(why))
+    if "schema" in plan.required and "schema" in record and not row.findings:
+        unusable, violation = schema_problem(record, record.get("solution"), plan)
+        if unusable:
+            row.add("unreadable_gold", "schema", sentence(unusable))
+        elif violation:
+            row.add("schema_violation", "solution", f"The gold violates its schema: {violation}.")
+    for program in plan.programs:
+        if not row.findings and (why := tests_problem(record.get(program.tests))):
+            row.add("unreadable_tests", program.tests, sentence(why), program.name)
+    for column in dict.fromkeys(comparison.column for comparison in plan.comparisons):
+        if row.findings or column not in record:
+            continue
+        gold = record[column]
+        if "tools" in plan.read and (violation := schema_problem(record, gold, plan)[1]):
+            row.add("schema_violation", column, f"The gold violates its schema: {violation}.")
+            continue
+        is_plain = isinstance(gold, str | int | float) and not isinstance(gold, bool)
+        answers = alternatives(gold) if is_plain else []
+        if why := box_problem(record, gold, plan, row.file):
+            row.add("box_outside_image", column, why)
+        elif why := option_problem(record, gold, plan):
+            row.add("unknown_option", column, why)
+        elif stated := stated_answer("\n".join(texts or []), answers):
+            why = f"The prompt says: {shown(stated, 100)}"
+            row.add("answer_in_prompt", plan.prompts[0], sentence(why))
+
+
+def _prompt_texts(record: Mapping[str, Any], plan: CheckPlan) -> list[str] | None:
+    """Return the texts of a row's prompt; None if no column holds prompts as texts."""
+    columns = [name for name in plan.prompts if first_of(PROMPT, [name])]
+    try:
+        texts = [prompt_text_of(v, n) for n in columns if (v := record.get(n))]
+    except (TypeError, ValueError):
+        return None
+    return [text for text in texts if text.strip()] if columns else None
+
+
+def _is_empty(value: Any) -> bool:
+    if isinstance(value, str):
+        return not _NOTHING.sub("", value).strip()
+    return value is None or value == []
+
+
+# --- completions ----------------------------------------------------------------------------------
+
+
+def _answers(rows: Sequence[_CheckedRow], plan: CheckPlan) -> dict[int, list[Answer]]:
+    """Return what the completions of each row answer, and whether that is right."""
+    if not plan.scored:
+        return {}
+    comparison = plan.comparisons[0]
+    each = [
+        (row, text)
+        for row in rows
+        for text in _completions(row.record.get(plan.completions), plan.groups)
+    ]
+    scores = scores_of([row.record for row, _ in each], [text for _, text in each], comparison)
+    answers: dict[int, list[Answer]] = {}
+    for (row, _), score in zip(each, scores, strict=True):
+        answers.setdefault(row.number, []).append(_answer(score, comparison))
+    return answers
+
+
+def _completions(value: Any, groups: bool) -> list[str]:
+    listed = value if groups and isinstance(value, list) else [value]
+    texts = []
+    for one in listed:
+        with suppress(TypeError, ValueError):  # what is no completion has no answer
+            texts.append(text_of(one))
+    return texts
+
+
+def _answer(score: ScoreOrError, comparison: GoldComparison) -> Answer:
+    if isinstance(score, Exception) or score.status in PROBLEM_STATUSES:
+        return None, None
+    answer = "".join((score.answer or "").replace("$", "").split())[:SHOWN]
+    return answer or None, is_right(score, comparison)
+
+
+def _suspicion(answers: Sequence[Answer]) -> str:
+    """Return why the gold of these answers looks wrong; "" if it does not."""
+    known = [(answer, right) for answer, right in answers if right is not None]
+    if len(known) < _AGREEING or any(right for _, right in known):
+        return ""
+    counts = Counter(answer for answer, _ in known if answer)
+    answer, count = counts.most_common(1)[0] if counts else ("", 0)
+    if 2 * count <= len(known):
+        return ""
+    return f"{count} of {len(known)} completions answer {shown(answer, 80)}, and none is right."
+
+
+# --- rows of the same prompt ----------------------------------------------------------------------
+
+
+def _prompt_row(
+    row: _CheckedRow, answered: Mapping[int, list[Answer]], plan: CheckPlan
+) -> PromptRow | None:
+    key = prompt_key(row.record, plan.prompts)
+    if not key or not plan.comparisons or row.findings:
+        return None  # of a gold that has a finding, no other need be said
+    column = plan.comparisons[0].column
+    if _is_empty(row.record.get(column)):
+        return None
+    others = {n: row.record[n] for n in plan.read if n in row.record and n != column}
+    small = {
+        name: value
+        for name, value in others.items()
+        if not isinstance(value, bytes) and len(repr(value)) <= _KEPT
+    }
+    answers = answered.get(row.number, []) if plan.rollouts else []
+    answer, right = answers[0] if len(answers) == 1 else (None, None)
+    return PromptRow(
+        _digest(key),
+        row.number,
+        row.file,
+        row.line,
+        _digest(as_json(row.record)) if plan.rollouts else "",
+        as_json(row.record[column]),
+        as_json(small),
+        row.prompt,
+        answer,
+        right,
+    )
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+class PromptFiles:
+    """Keeps rows by their prompts; `size` is that of the input, in bytes."""
+
+    def __init__(self, folder: Path, size: int) -> None:
+        self._folder = folder
+        self._count = min(max(size // _OF_A_FILE, _FEWEST), _MOST)
+        self._files: dict[int, IO[str]] = {}
+
+    def __enter__(self) -> "PromptFiles":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in self._files.values():
+            file.close()
+
+    def add(self, rows: Iterable[PromptRow]) -> None:
+        """Keep rows, which come in the order of the table."""
+        for row in rows:
+            number = int(row.key[:8], 16) % self._count
+            if number not in self._files:
+                path = self._folder / f"prompts-{number:04}.jsonl"
+                self._files[number] = path.open("w+", encoding="ascii")
+            self._files[number].write(json.dumps(astuple(row)) + "\n")
+
+    def prompts(self) -> Iterator[list[PromptRow]]:
+        """Yield the rows of each prompt that has more than one, in the order of the table."""
+        for _, file in sorted(self._files.items()):
+            file.seek(0)
+            rows = [PromptRow(*json.loads(line)) for line in file]
+            rows.sort(key=lambda row: (row.key, row.row))
+            for _, same in groupby(rows, key=lambda row: row.key):
+                if len(found := list(same)) > 1:
+                    yield found
+
+
+def check_prompts(files: PromptFiles, plan: CheckPlan, work: Work) -> Iterator[list[CheckFinding]]:
+    """Yield the findings about the rows of each prompt; `work` has workers compare golds."""
+    different: set[tuple[str, str]] = set()
+    for some in work(_pairs(files, plan), different_golds):
+        different |= some
+    for rows in files.prompts():
+        others = {row.gold for row in rows if (row.key, _digest(row.gold)) in different}
+        if others:
+            # The first row's gold is the one that all were compared with.
+            unequal = next(row for row in rows if row.gold in others)
+            pairs = [(row, rows[0] if row.gold in others else unequal) for row in rows]
+            why = "{} has the same prompt and the gold {}."
+            yield [
+                _finding("conflicting_golds", row, other, why.format(other, _gold(other, 80)), plan)
+                for row, other in pairs
+            ]
+            continue
+        found = _duplicates(rows, plan)
+        why = _suspicion([(row.answer, row.right) for row in rows])
+        if plan.rollouts and plan.scored and why:
+            found += [_finding("suspicious_gold", row, None, why, plan) for row in rows]
+        yield found
+
+
+def _pairs(files: PromptFiles, plan: CheckPlan) -> Iterator[Chunk]:
+    """Yield chunks of golds that differ as text from the first one of their prompt."""
+    pairs = (pair for rows in files.prompts() for pair in _pairs_of(rows))
+    number = 0
+    while some := list(islice(pairs, _PAIRS)):
+        file = plan.files.index(some[0]["file"])
+        block = Block(file, [pair["line"] for pair in some], some, 0)
+        yield Chunk(number, block)
+        number += 1
+
+
+def _pairs_of(rows: Sequence[PromptRow]) -> Iterator[dict[str, Any]]:
+    first, seen = rows[0], {rows[0].gold}
+    for row in rows[1:]:
+        if row.gold not in seen:
+            seen.add(row.gold)
+            known = {"key": row.key, "file": row.file, "line": row.line, "columns": row.columns}
+            yield {**known, "gold": row.gold, "first": first.gold}
+
+
+def different_golds(chunk: Chunk, plan: CheckPlan) -> set[tuple[str, str]]:
+    """Compare pairs of golds, each as the answer to the other; return the unequal ones' digests."""
+    comparison = plan.comparisons[0]
+    records = [record for block in chunk.blocks for record in records_in(block)]
+    pairs = [pair for pair in records if isinstance(pair, dict)]
+    rows, texts = [], []
+    for pair in pairs:
+        golds = [json.loads(pair[name]) for name in ("gold", "first")]
+        sides = [{**json.loads(pair["columns"]), comparison.column: gold} for gold in golds]
+        rows += sides
+        texts += [_honest_text(side, plan) for side in reversed(sides)]
+    scores = scores_of(rows, texts, comparison)
+    return {
+        (pair["key"], _digest(pair["gold"]))
+        for pair, *both in zip(pairs, scores[::2], scores[1::2], strict=True)
+        if not any(is_right(score, comparison) or _is_stopped(score) for score in both)
+    }
+
+
+def _honest_text(row: dict[str, Any], plan: CheckPlan) -> str:
+    comparison = plan.comparisons[0]
+    try:
+        answer = honest_answers(row, comparison)[0]
+    except ValueError:  # of an image
+        answer = ""
+    return (comparison.format or plan.formats[0]).write(answer)
+
+
+def _is_stopped(score: ScoreOrError) -> bool:
+    """Return whether two golds could not be compared; they have findings of their own then."""
+    return isinstance(score, Exception) or score.status in (*UNFINISHED_STATUSES, "bad_gold")
+
+
+def _duplicates(rows: Sequence[PromptRow], plan: CheckPlan) -> list[CheckFinding]:
+    """Return a finding for each row that occurs again; of completions, only if all is the same."""
+    first: dict[str, PromptRow] = {}
+    found = []
+    same = "is the same row" if plan.rollouts else "has the same prompt and an equal gold"
+    for row in rows:
+        earlier = first.setdefault(row.record, row)  # without completions, no digest differs
+        if earlier is not row:
+            found.append(_finding("duplicate_row", row, earlier, f"{earlier} {same}.", plan))
+    return found
+
+
+def _finding(
+    kind: str, row: PromptRow, other: PromptRow | None, why: str, plan: CheckPlan
+) -> CheckFinding:
+    comparison = plan.comparisons[0]
+    name = "" if kind == "duplicate_row" else comparison.name
+    known = (kind, row.file, row.line, row.row, comparison.column, _gold(row), why, name)
+    return CheckFinding(*known, None if other is None else other.row, row.prompt)
+
+
+def _gold(row: PromptRow, most: int = SHOWN) -> str:
+    return shown(json.loads(row.gold), most)
+
+
+# --- a whole table --------------------------------------------------------------------------------
 
 AnyPath = str | PathLike[str]
 
@@ -201,7 +652,7 @@ class RowSource:
 def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowSource:
     names = tuple(file.name for file in files)
     size = sum(file.size for file in files)
-    heads = heads_of(files, "check")
+    heads = filled_heads(heads_of(files), "check")
     return RowSource(heads, names, size, chunks_of(files, limit))
 
 

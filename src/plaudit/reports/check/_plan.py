@@ -129,10 +129,7 @@ class CheckPlan:
 def make_plan(
     heads: Sequence[Head], recipe: Recipe, options: CheckOptions
 ) -> tuple[CheckPlan, list[dict[str, Any]], list[str]]:
-    """Return the plan, rows to try formats on, and notes on what will not be checked.
-
-    heads: the first rows of each file
-    """
+    """Return the plan, rows to try formats on, and notes on what will not be checked."""
     group = options.group
     column = options.completions or recipe.columns.get("completions")
     for head in heads:

@@ -1,4 +1,6 @@
-"""A program and its tests in, what came of them out: cached, the test that failed last time first.
+"""Compile and run programs, and compare what they do with what is expected, as contests do.
+
+Results are cached, and the test that failed last time runs first.
 
 The expected outputs and values stay in this process. What a box sends is data to compare.
 """
@@ -6,17 +8,21 @@ The expected outputs and values stay in this process. What a box sends is data t
 import json
 import math
 import re
+import shutil
+import subprocess
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 from plaudit.processes import cores
-from plaudit.rewards.code import _languages
-from plaudit.rewards.code._equality import same_output, same_value
 from plaudit.rewards.code._tests import CallTests, SourceTests, StdinTests, Tests
 from plaudit.sandbox import (
     SLOW_RUNS,
@@ -32,6 +38,182 @@ from plaudit.sandbox import (
     pool_for,
     starved,
 )
+
+COMPILE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Language:
+    """How a program is compiled and run.
+
+    tools: what must be installed; the first is called
+    file: the name of its source
+    compile: the arguments of the compiler; () if it needs none
+    run: what runs it
+    memory: MiB of address space that its runtime needs; 0 if the limit of the reward will do
+    """
+
+    tools: tuple[str, ...]
+    file: str
+    compile: tuple[str, ...]
+    run: tuple[str, ...]
+    memory: int = 0
+
+
+LANGUAGES = {
+    "c": Language(("gcc",), "program.c", ("-O2", "-o", "program", "program.c", "-lm"), ()),
+    "cpp": Language(("g++",), "program.cpp", ("-O2", "-o", "program", "program.cpp"), ()),
+    "rust": Language(("rustc",), "program.rs", ("-O", "-o", "program", "program.rs"), ()),
+    "go": Language(("go",), "program.go", ("build", "-o", "program", "program.go"), (), 4096),
+    "java": Language(
+        ("javac", "java"), "Main.java", ("Main.java",), ("java", "-Xmx512m", "Main"), 16384
+    ),
+    "javascript": Language(("node",), "program.js", (), ("node", "program.js"), 16384),
+}
+
+
+def memory_of(language: str) -> int | None:
+    """Return the address space that a language needs; None if the limit of the reward will do."""
+    return LANGUAGES[language].memory or None
+
+
+def installed(language: str) -> bool:
+    """Return whether this machine can run programs in a language.
+
+    >>> installed("python")
+    True
+    """
+    known = LANGUAGES.get(language)
+    return language == "python" or (known is not None and all(map(shutil.which, known.tools)))
+
+
+def compile_program(session: Session, language: str, source: str) -> list[str] | str:
+    """Compile a program; return the command that runs it, or why there is none."""
+    if not installed(language):
+        known = LANGUAGES.get(language)
+        return f"no {' and '.join(known.tools) if known else language} is installed"
+    how = LANGUAGES[language]
+    compiler = _tool(how.tools[0])
+    arguments = [compiler, *how.compile] if how.compile else ["/bin/true"]
+    outcome = session.command(
+        *(arguments, "", {how.file: source}), seconds=COMPILE_SECONDS, memory=16384
+    )
+    if outcome.end != "exit" or outcome.code:
+        errors = [line for line in outcome.stderr.splitlines() if "error" in line]
+        return f"it does not compile: {(errors or [outcome.stderr.strip()[-200:]])[0][:300]}"
+    if not how.run:
+        return ["./program"]
+    return [_tool(how.run[0]), *how.run[1:]]
+
+
+@cache
+def _tool(name: str) -> str:
+    """Return the path of a compiler; behind rustup's own `rustc`, that of the toolchain."""
+    path = str(shutil.which(name))
+    if name == "rustc":
+        asked = subprocess.run([path, "--print", "sysroot"], capture_output=True, text=True)
+        inside = Path(asked.stdout.strip()) / "bin" / name
+        return str(inside) if asked.returncode == 0 and inside.exists() else path
+    return path
+
+
+# --- comparing outputs ----------------------------------------------------------------------------
+
+TOLERANCE = 1e-6  # absolute or relative, as judges of contests allow for numbers with a point
+_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
+_INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+
+
+def same_output(got: str, expected: str) -> bool:
+    r"""Return whether two outputs have the same tokens in each line.
+
+    White space at the ends of lines and empty lines do not count. A number with a point may be off
+    by 1e-6, absolute or relative; a whole number must be the same.
+
+    >>> same_output("1 2 \n0.3333333\n", "1 2\n0.33333333333")
+    True
+    >>> same_output("6.0", "6"), same_output("nan", "1.5"), same_output("2000000001", "2000000000")
+    (False, False, False)
+    """
+    got_lines, expected_lines = _lines(got), _lines(expected)
+    if got_lines == expected_lines:
+        return True
+    if len(got_lines) != len(expected_lines):
+        return False
+    return all(
+        one == other
+        or (len(a := one.split()) == len(b := other.split()) and all(map(_same_token, a, b)))
+        for one, other in zip(got_lines, expected_lines, strict=True)
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.split("\n")) if line]
+
+
+def _same_token(got: str, expected: str) -> bool:
+    if got == expected:
+        return True
+    if _INTEGER.fullmatch(expected) or not _NUMBER.fullmatch(expected):
+        return False
+    return bool(_NUMBER.fullmatch(got)) and _close(float(got), float(expected))
+
+
+def _close(got: float, expected: float) -> bool:
+    if not (math.isfinite(got) and math.isfinite(expected)):
+        return got == expected
+    return abs(got - expected) <= TOLERANCE * max(1.0, abs(expected))
+
+
+def same_value(got: Any, expected: Any, wrapped: bool = True) -> bool:
+    """Return whether a call returned the right value, which comes from JSON.
+
+    Numbers of any type are equal if their values are; a tuple is as good as a list, and a key of a
+    dict as its text, since JSON has neither tuples nor other keys.
+
+    wrapped: whether a list of one may stand for what it holds
+
+    >>> same_value((1, 2), [1, 2]), same_value({1: 2.0}, {"1": 2}), same_value(3, [3])
+    (True, True, True)
+    >>> same_value([1, 2], [1, 3]), same_value(1, [1, 2])
+    (False, False)
+    """
+    if _same(got, expected):
+        return True
+    is_wrapped = wrapped and isinstance(expected, list) and len(expected) == 1
+    return is_wrapped and _same(got, expected[0])
+
+
+def _same(got: Any, expected: Any) -> bool:
+    if hasattr(got, "tolist") and type(got).__module__ == "numpy":
+        got = got.tolist()
+    if isinstance(expected, list | tuple):
+        is_list = isinstance(got, list | tuple)
+        return is_list and len(got) == len(expected) and all(map(_same, got, expected))
+    if isinstance(expected, dict):
+        return isinstance(got, dict) and _same_dict(got, expected)
+    if isinstance(expected, bool) or expected is None or isinstance(expected, str):
+        return bool(got == expected)
+    if isinstance(expected, float) and isinstance(got, int | float | Decimal | Fraction):
+        return bool(got == expected) or _close_numbers(got, expected)
+    return bool(got == expected)
+
+
+def _close_numbers(got: Any, expected: float) -> bool:
+    try:
+        number = float(got)
+    except (OverflowError, ValueError):
+        return False
+    return (math.isnan(number) and math.isnan(expected)) or _close(number, expected)
+
+
+def _same_dict(got: dict[Any, Any], expected: dict[Any, Any]) -> bool:
+    if len(got) != len(expected):
+        return False
+    if all(isinstance(key, str) for key in expected):
+        got = {key if isinstance(key, str) else str(key): value for key, value in got.items()}
+    return all(key in got and _same(got[key], value) for key, value in expected.items())
+
 
 CACHED = 50_000
 # Modules of the standard library that take long to import, and that few programs use.
@@ -214,11 +396,11 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
     language = task.language or tests.language or "python"
     run: Callable[[str, str], Outcome] = session.script
     if language != "python":
-        command = _languages.compile_program(session, language, task.source)
+        command = compile_program(session, language, task.source)
         if isinstance(command, str):
             status = "error" if command.startswith("no ") else "exception"
             raise _FailedTest(status, command)
-        memory = _languages.memory(language)
+        memory = memory_of(language)
         run = lambda _, stdin: session.command(command, stdin, memory=memory)  # noqa: E731
 
     def attempt(index: int) -> None:

@@ -3,15 +3,15 @@
 import re
 from itertools import pairwise
 
-from plaudit.rewards.instructions._keywords import (
+from plaudit.rewards.instructions._registry import Finding, Relation, compared, instruction
+from plaudit.rewards.instructions._text import STRIPPED, sentences, tokens
+from plaudit.rewards.instructions._words import (
     keyword_pattern,
     keyword_position,
     letter_frequency,
+    number_paragraphs,
     repeat_span,
 )
-from plaudit.rewards.instructions._lengths import number_paragraphs
-from plaudit.rewards.instructions._registry import Finding, Relation, compared, instruction
-from plaudit.rewards.instructions._text import STRIPPED, sentences, tokens
 
 
 @instruction("copy:copy", "The response is `prompt_to_repeat`.")

@@ -8,10 +8,9 @@ Only the final answer counts: nothing in the thinking, nothing that was taken ba
 one is asked for. Scale and order of the numbers are said by the recipe, and never guessed.
 """
 
-from plaudit.rewards.vision._boxes import box_reward, boxes_reward
 from plaudit.rewards.vision._formats import FORMATS, Format, add_format, format_of
 from plaudit.rewards.vision._numbers import count_reward, span_reward
-from plaudit.rewards.vision._points import point_reward
+from plaudit.rewards.vision._shapes import box_reward, boxes_reward, point_reward
 
 __all__ = [
     "FORMATS",

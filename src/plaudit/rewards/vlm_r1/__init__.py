@@ -15,8 +15,9 @@ from plaudit.rewards.vlm_r1._accuracy import (
     accuracy_reward,
     accuracy_reward_async,
     default_accuracy_reward,
+    detection_score,
+    iou_reward,
 )
-from plaudit.rewards.vlm_r1._boxes import detection_score, iou_reward
 from plaudit.rewards.vlm_r1._form import (
     cosine_reward,
     cosine_rewards,

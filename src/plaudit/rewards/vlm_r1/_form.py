@@ -7,8 +7,7 @@ from typing import Any
 from plaudit.inputs import extract
 from plaudit.inputs.columns import naming_row, number_of, same_length
 from plaudit.inputs.completions import Completion, Solution, gold_texts_of, texts_of
-from plaudit.rewards.vlm_r1._boxes import weighted_sum
-from plaudit.rewards.vlm_r1._common import CORRECT, log
+from plaudit.rewards.vlm_r1._accuracy import CORRECT, log, weighted_sum
 from plaudit.scores import Score, reward, text_reward
 from plaudit.scores import penalties as schedules
 from plaudit.scores.decorators import declared, reward_factory
@@ -21,7 +20,7 @@ _PHRASE = 6  # words of a phrase that should not repeat
 
 @reward(columns=("solution",))  # for the debug log
 def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
-    """1.0 where the whole text is `<think>…</think>`, white space, `<answer>…</answer>`.
+    """1.0 if the whole text is `<think>…</think>`, white space, `<answer>…</answer>`.
 
     >>> format_reward(["<think>2 + 2</think>\\n<answer>4</answer>", "4"])
     [1.0, 0.0]
@@ -36,7 +35,7 @@ def format_reward(completions: Sequence[Completion], **kwargs: Any) -> list[Scor
 
 @reward(columns=("solution",))  # for the debug log
 def format_reward_rec(completions: Sequence[Completion], **kwargs: Any) -> list[Score]:
-    """1.0 where the text holds a `<think>`, then an `<answer>` with a box in curly brackets.
+    """1.0 if the text holds a `<think>`, then an `<answer>` with a box in curly brackets.
 
     >>> format_reward_rec(['<think>left</think><answer>{"bbox_2d": [1, 2, 3, 4]}</answer>'])
     [1.0]
@@ -149,7 +148,7 @@ def get_cosine_rewards(tokenizer: Any) -> _CosineRewards:
 
 @text_reward(columns=())
 def repetition_reward(content: str, **kwargs: object) -> Score:
-    """Minus the share of what repeats: boxes where the text holds a list of them, else phrases.
+    """Minus the share of what repeats: boxes if the text holds a list of them, else phrases.
 
     >>> repetition_reward("the cat sat on the mat " * 2)
     -0.1428571428571429

@@ -5,13 +5,7 @@ To add one, write it into the module that fits: `@attack` is all that it needs. 
 """
 
 from plaudit.reports.audit._attack import CLASSES, Attack
-from plaudit.reports.audit._attacks import (
-    no_answer,
-    one_answer,
-    several_answers,
-    structured,
-    tasks,
-)
+from plaudit.reports.audit._attacks import no_answer, one_answer, several_answers, structured, tasks
 
 _MODULES = (tasks, no_answer, several_answers, structured, one_answer)
 _FOUND = [one for module in _MODULES for one in vars(module).values() if isinstance(one, Attack)]
