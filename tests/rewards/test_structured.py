@@ -143,6 +143,8 @@ HOSTILE = {
     "fences": ("```\n" * 200_000, SCHEMA),
     "quotes": ('"' * 500_000, SCHEMA),
     "words": ("word " * 200_000, SCHEMA),
+    "arrays in prose": ("[1,2,3,4]," * 100_000, SCHEMA),
+    "empty brackets": ("a: [] {} " * 60_000, SCHEMA),
 }
 
 
@@ -176,6 +178,27 @@ FORMATS = {
     "xml": ('<a><b id="1">x</b><b>y</b></a>', ["a.b[1]", "a.b.*"], "<a><b></a>"),
     "csv": ('x,y\n1,"2, 3"\n', ["csv::x", "csv::y"], "x,y\n1\n"),
 }
+
+
+HOSTILE_FORMATS = {
+    "a long number": "1" * 190_000,
+    "a long float": "1." + "1" * 190_000,
+    "hexadecimal digits": "0x" + "f" * 190_000,
+    "base 60": "1" + ":1" * 90_000,
+    "a long key": "9." * 90_000,
+    "spaced parts": "word. " * 30_000,
+    "a word": "z" * 199_000,
+}
+
+
+@pytest.mark.parametrize("kind", ["toml", "yaml"])
+@pytest.mark.parametrize("text", HOSTILE_FORMATS.values(), ids=HOSTILE_FORMATS)
+def test_hostile_numbers_and_keys_meet_a_limit(kind, text):
+    started = perf_counter()
+    equals = "= " if kind == "toml" else ": "
+    values = format_reward([text, f"a {equals}{text}"], kind=kind)
+    assert kind == "yaml" or values == [0.0, 0.0]
+    assert perf_counter() - started < 5
 
 
 @pytest.mark.parametrize("kind", FORMATS)

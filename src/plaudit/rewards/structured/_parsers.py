@@ -27,6 +27,7 @@ _ANNOUNCEMENT = re.compile(r"[A-Z][^=\[\]{},\"]{0,200}:")
 _SENTENCE = re.compile(r"[A-Z][^=\[\]{}:\"\n]{0,300}[.!?]")
 _EMPTY = re.compile(r"\{\s*+\}|\[\s*+\]")
 _PROSE_BRACKET = re.compile(r"\[[^\"{}\[\]:\n]*+\]|\{[^\"{}\[\]:\n]*+\}")
+_OPENING = re.compile(r"[\[{]")
 _CLOSING = re.compile(r"\s*+[}\]]")
 # What `repair` removes: comments, and commas before a closing bracket. Texts stay as they are.
 _REPAIRED = re.compile(
@@ -92,7 +93,7 @@ def _value(block: str) -> Any:
     try:
         return read_json(block)
     except JsonError:
-        if not re.search(r"[\[{]", block) or block.lstrip()[:1] == '"':
+        if not _OPENING.search(block) or block.lstrip()[:1] == '"':
             raise
     return _only_value(block)
 
@@ -104,10 +105,11 @@ def _only_value(prose: str) -> Any:
     """
     values: list[Any] = []
     start = 0
-    while (found := re.compile(r"[\[{]").search(prose, start)) is not None:
+    is_alone = prose.count("{") + prose.count("[") == 1  # the only bracket must be the value
+    while (found := _OPENING.search(prose, start)) is not None:
         at = found.start()
         skipped = _EMPTY.match(prose, at) or _PROSE_BRACKET.match(prose, at)
-        if skipped is not None and not _is_alone(prose):
+        if skipped is not None and not is_alone:
             start = skipped.end()
             continue
         value, start = read_json_at(prose, at)
@@ -121,15 +123,16 @@ def _only_value(prose: str) -> Any:
     return values[0]
 
 
-def _is_alone(prose: str) -> bool:
-    """Whether there is one bracket only, which must be the value then."""
-    return prose.count("{") + prose.count("[") == 1
-
-
 # --- parsing it -----------------------------------------------------------------------------------
 
 _LONGEST = 200_000  # characters; YAML takes seconds for more
 _DEEPEST = 100
+# tomllib takes time quadratic in the parts of a key such as a.b.c, YAML in those of 1:30:00; and
+# both in the digits of a number.
+_TOO_LONG = re.compile(
+    rf"(?<![\w\"'-])(?:[\w\"'-]++[ \t]*+\.[ \t]*+){{{_DEEPEST}}}"
+    rf"|(?<!\d)(?:\d++:){{{_DEEPEST}}}|(?<!\w)[\dA-Fa-fx_]{{1000}}"
+)
 _PATH = re.compile(r"`([^`]*+)`|\[(\d{1,9}|\*)\]|([^.\[\]`]++)")
 
 
@@ -141,6 +144,8 @@ def parse(text: str, kind: str) -> Any:
     """Return the data of a text in a format."""
     if len(text) > _LONGEST:
         raise FormatError(f"it has more than {_LONGEST} characters")
+    if kind in ("toml", "yaml") and _TOO_LONG.search(text):
+        raise FormatError("it has a number of 1000 digits, or a key of 100 parts")
     return _PARSERS[kind](text)
 
 
