@@ -1,6 +1,6 @@
 """Audit the presets and every reward of plaudit, and print a table of rewards and their holes.
 
-    python bench/audit_matrix.py --write        # puts the table into docs/audit.md
+    python bench/audit_matrix.py --write        # puts the table into bench/results/audit.md
 
 The tables are small and generated here, one for each kind of gold. A reward is listed with each
 class of which an attack got a tenth or more, and with the largest share.
@@ -104,7 +104,7 @@ def line_of(name: str, found: Audit) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="put the table into docs/audit.md")
+    parser.add_argument("--write", action="store_true", help="put the table into bench/results")
     parser.add_argument("names", nargs="*", help="what to audit (default: all)")
     parser.add_argument("--skip", default="", help="classes to leave out, with commas")
     options = parser.parse_args()
@@ -132,7 +132,7 @@ def main() -> None:
                 flush=True,
             )
     if options.write:
-        page = ROOT / "docs" / "audit.md"
+        page = ROOT / "bench" / "results" / "audit.md"
         text = page.read_text(encoding="utf-8")
         before, _, rest = text.partition(START)
         after = rest.partition(END)[2]
