@@ -41,7 +41,8 @@ from plaudit.rewards.answers import answer_reward
 
 RUNS = Path(__file__).parent / "runs" / "tool_use"
 KEYS, CODES, USUAL = range(10, 15), range(5), 0
-WARM_UP, STEPS, RATE = 2000, 200, 1e-3
+WARM_UP = {"failures": 2500, "turns": 1200}
+STEPS, RATE = 200, 1e-3
 LONGEST = 9  # tokens of a turn
 GROUPS, SIZE = 16, 8  # of each step: prompts, and episodes for each
 FAILING = 0.1  # of the episodes that call the tool
@@ -137,7 +138,7 @@ def examples(draw: random.Random, experiment: str, is_late: bool) -> list[tuple[
 class Writer(torch.nn.Module):
     """A recurrent network that writes: small enough for a step to take a twentieth of a second."""
 
-    def __init__(self, vocabulary: int, width: int = 128) -> None:
+    def __init__(self, vocabulary: int, width: int = 96) -> None:
         super().__init__()
         self.read = torch.nn.Embedding(vocabulary, width)
         self.think = torch.nn.GRU(width, width, batch_first=True)
@@ -185,7 +186,7 @@ def trained(experiment: str, seed: int) -> None:
         drawn = [examples(draw, experiment, is_late) for _ in range(48)]
         return written(tokenizer, [pair for pairs in drawn for pair in pairs])
 
-    warm_up(model, batch, WARM_UP, seed, rate=5e-3)
+    warm_up(model, batch, WARM_UP[experiment], seed, rate=5e-3)
     for variant in VARIANTS[experiment]:
         curve = curve_of(deepcopy(model), tokenizer, experiment, variant, seed)
         file_of(experiment, variant, seed).write_text(json.dumps(curve))

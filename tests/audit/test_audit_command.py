@@ -11,6 +11,7 @@ import plaudit
 from plaudit.cli import main
 from plaudit.recipes import Component, Recipe, load
 from plaudit.reports.audit import attack
+from plaudit.reports.audit._attack import CLASSES
 
 HERE = Path(__file__).parent
 FAST = ["--skip", "cost,unstable", "--quiet"]
@@ -21,6 +22,13 @@ def table(tmp_path_factory):
     path = tmp_path_factory.mktemp("audit") / "rows.jsonl"
     path.write_text("\n".join(json.dumps(row) for row in numbers()))
     return path
+
+
+def test_the_help_names_every_class(capsys):
+    with pytest.raises(SystemExit):
+        main(["audit", "--help"])
+    listed = capsys.readouterr().out.partition("classes:")[2]
+    assert set(CLASSES) <= set(listed.replace(",", " ").split())
 
 
 @pytest.fixture

@@ -127,8 +127,8 @@ def run_audit(
     in any format that `plaudit score` reads. No model is needed. The rewards run in a process of
     their own: one that raises or hangs is a finding.
 
-    classes: empty, structure, key, echo, hedge, neighbour, retract, stuffing, length, unstable,
-             cost, missed
+    classes: empty, structure, key, echo, hedge, neighbour, retract, stuffing, length, code,
+             unstable, cost, missed
 
     inputs: a file, folder, s3://… or hf://…
     recipe: a preset such as math, or a TOML file

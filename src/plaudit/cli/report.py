@@ -34,7 +34,7 @@ def run_report(
     by: split the numbers by a column, such as source; may be repeated (default: the columns that
         have a few short values)
     rows: rows in the page's table at most (default: %(default)s); numbers are over all rows
-    step: the column of the training step, for curves (default: step, global_step or training_step)
+    step: the column of the training step, for curves (default: step, global_step and others)
     label: the column in which a person has said whether a row is right, to compare the reward with
         (default: label)
     correct: the component that decides which rows are right (default: the first that does so and
