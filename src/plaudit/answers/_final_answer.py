@@ -9,7 +9,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
-from plaudit.answers._languages import number_words, pattern, phrases
+from plaudit.answers._languages import find_all, number_words, phrases
 from plaudit.inputs.extract import after_thinking
 from plaudit.inputs.parsing import read_literal
 
@@ -37,6 +37,19 @@ _ANNOUNCED = re.compile(
     r"(?:is(?!n['’]t)\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
+)
+# One of these is in each announcement: most texts have none.
+_ANNOUNCING = (
+    "####",
+    "answer",
+    "result",
+    "solution",
+    "ans",
+    "a:",
+    " :",
+    "option",
+    "choice",
+    "letter",
 )
 _FILLING = re.compile(
     r"^(?:therefore|thus|hence|then|simply|clearly|just|donc|alors|also|somit|daher|entonces"
@@ -100,7 +113,11 @@ def final_answer(text: str) -> Final:
     >>> final_answer("First this,\nthen that:\n\n42")
     Final(text='42', where='line', retracted=False)
     """
-    body = after_thinking(text)
+    return final_of(after_thinking(text))
+
+
+def final_of(body: str) -> Final:
+    """The final answer of a text without thinking."""
     found = _boxed_or_tagged(body) or _in_json(body) or _announced(body)
     if found is None:
         return _last_line(body)
@@ -124,10 +141,11 @@ def answer_text(text: str) -> str:
     >>> answer_text("<answer>Rome</answer> No, wait, that is wrong.")
     ''
     """
-    final = final_answer(text)
+    body = after_thinking(text)
+    final = final_of(body)
     if final.where in ("box", "tag", "json", "announced"):
         return "" if final.retracted else final.text
-    return after_thinking(text).strip()
+    return body.strip()
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:
@@ -222,9 +240,11 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 def _announced(text: str) -> tuple[str, str, int] | None:
     # A short queue keeps the last that went through it.
     start = max(0, len(text) - LONGEST_END)
-    last = deque(_ANNOUNCED.finditer(text, start), maxlen=2)
+    lowered = text.lower()
+    may_be_english = any(word in lowered for word in _ANNOUNCING)
+    last = deque(_ANNOUNCED.finditer(text, start) if may_be_english else (), maxlen=2)
     is_english = bool(last)
-    last = last or deque(pattern("announce").finditer(text, start), maxlen=1)
+    last = last or deque(find_all("announce", text, start), maxlen=1)
     if len(last) == 2 and not text[last[1].end() :].strip(" *:\n"):
         last.pop()  # a text that is cut off after "the answer is"
     if not last:
@@ -345,6 +365,8 @@ _WEAK = (
 
 def is_retracted(after: str, answer: str) -> bool:
     r"""Whether what follows an answer takes it back."""
+    if not after.strip():
+        return False
     last = None
     for found in _TAKEN_BACK.finditer(after):
         sentence = _sentence_around(after, found.start())

@@ -12,7 +12,7 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._languages import pattern, phrases
+from plaudit.answers._languages import find, find_all, phrases
 from plaudit.answers._lists import table_rows
 from plaudit.answers._prose import is_claimed, without_question
 from plaudit.answers._quantities import find_unit
@@ -155,7 +155,7 @@ def _closing_parts(answer: str, is_list: bool) -> Iterator[str]:
     if decided:
         yield answer[decided[0].end() :]
     head, colon, tail = answer.rpartition(": ")
-    is_denied = pattern("deny").search(head[-20:])
+    is_denied = find("deny", head[-20:])
     if colon and tail.strip() and len(tail) < _LONGEST_VALUE and not is_denied and not is_list:
         yield tail
     without = _ASIDE.sub(lambda aside: " " if _is_prose(aside[1]) else aside[0], answer)
@@ -404,10 +404,10 @@ def _unspaced(answer: str, golds: Sequence[str]) -> Decision | None:
     written = [gold for gold in golds if _UNSPACED.search(gold)]
     if not written:
         return None
-    turns = list(pattern("but").finditer(answer))
+    turns = list(find_all("but", answer))
     answer = answer[turns[-1].end() :] if turns else answer  # "not X but Y"
     named = [gold for gold in written if gold in answer]
-    if not named or pattern("deny").search(answer):
+    if not named or find("deny", answer):
         return different("the words of the golds")
     if len(re.findall("[、，,]", answer)) > MOST_LISTED:
         return Decision(Status.SEVERAL, "more than one answer")

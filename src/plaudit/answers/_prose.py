@@ -10,14 +10,14 @@ Prose with two values and no decision states none.
 """
 
 import re
+from functools import lru_cache
 
 from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._languages import pattern
+from plaudit.answers._languages import find, find_all
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._text import plain_name, with_acronyms, words_of
-from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
 _MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
@@ -218,8 +218,9 @@ def states_none(text: str) -> bool:
 
 def is_claimed(statement: str) -> bool:
     """Whether a statement says what it names: it denies nothing, and offers no choice."""
-    unclear = (_UNDECIDED, _DENIAL, pattern("deny"), pattern("bounds"))
-    return not any(one.search(statement) for one in unclear)
+    if _UNDECIDED.search(statement) or _DENIAL.search(statement):
+        return False
+    return not find("deny", statement) and not find("bounds", statement)
 
 
 def _is_other_label(statement: str, question: str) -> bool:
@@ -231,23 +232,24 @@ def _is_other_label(statement: str, question: str) -> bool:
     return bool(label) and not label <= _content(question)
 
 
-def _statements(text: str, keep_asides: bool = False) -> list[str]:
+@lru_cache(maxsize=256)
+def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
     """Return the sentences that may state the answer, the last first."""
-    body = _STRUCK.sub("", after_thinking(text)[-LONGEST:])
+    body = _STRUCK.sub("", text[-LONGEST:])
     if _TEMPLATE.search(body):
-        return []
+        return ()
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
     after = _values_end([_REASON.sub("", sentence) for sentence in kept])
     if _WRONG.search(after) or is_retracted(after, ""):
-        return []  # what follows the last value takes it back
+        return ()  # what follows the last value takes it back
     statements = [
         result if keep_asides else _ASIDE.sub(_other_values, result)
         for sentence in reversed(kept)
         if keep_asides or not sentence.startswith("(") or not _EXPLAINS.search(sentence)
         if (result := _result(sentence))
     ]
-    return [one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one)]
+    return tuple(one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one))
 
 
 def _result(sentence: str) -> str:
@@ -275,7 +277,7 @@ def _values_end(sentences: list[str]) -> str:
 
 def _after_turn(statement: str) -> str:
     """Return what follows the last "but", "wait" or "correction" that a value follows."""
-    turns = [*_TURN.finditer(statement), *pattern("but").finditer(statement)]
+    turns = [*_TURN.finditer(statement), *find_all("but", statement)]
     for turn in sorted(turns, key=lambda turn: -turn.end()):
         rest = statement[turn.end() :]
         if _NUMBER.search(rest):
@@ -491,7 +493,7 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     asked = _content(question)
     turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
     turned = plain_name(with_acronyms(turned, gold))
-    if _OFFERED.search(turned) or _HEARSAY.search(turned) or pattern("deny").search(turned):
+    if _OFFERED.search(turned) or _HEARSAY.search(turned) or find("deny", turned):
         return False
     whole = _LEAD.sub("", turned)
     words = words_of(_TAIL.sub("", whole))
@@ -499,7 +501,7 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
 
 
-def _answering(statements: list[str], question: str) -> str:
+def _answering(statements: tuple[str, ...], question: str) -> str:
     """Return the last statement that repeats most of the question, else the last one."""
     asked = _content(question)
     return next((one for one in statements if _answers(one, asked)), statements[0])

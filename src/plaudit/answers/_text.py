@@ -110,13 +110,18 @@ def with_acronyms(text: str, gold: str) -> str:
     """
     plain = gold.replace(".", "").strip()
     if plain.isupper() and plain.isalpha() and 2 <= len(plain) <= 8:
-        if plain not in text:
+        if plain not in text and _has_letters(plain, text):
             text = _dotted(plain).sub(plain, text)
         return _CAPITALS.sub(lambda run: _shortened(run[0], plain), text)
     short = initials(gold)
     is_name = len(short) > 1 and short.isupper() and len(gold.split()) <= 6
     is_name = is_name and not re.search(r"\b[A-Z]{2,}\b|\b[IVX]$", gold)  # not Volume IV
-    return _dotted(short).sub(gold, text) if is_name else text
+    return _dotted(short).sub(gold, text) if is_name and _has_letters(short, text) else text
+
+
+def _has_letters(letters: str, text: str) -> bool:
+    """Whether letters stand in a row in a text, perhaps with periods between them."""
+    return letters in text.replace(".", "").replace(" ", "")
 
 
 def _dotted(letters: str) -> re.Pattern[str]:
