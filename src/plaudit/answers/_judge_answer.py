@@ -380,7 +380,9 @@ def everyday_form(text: str, question: str) -> str:
     digits = in_digits(text)
     if share := _SHARE.fullmatch(digits.strip(" .")):
         return f"{share[1]}/{share[2]}"
-    spelled = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", _PLUS_OR_MINUS.sub("±", text))
+    spelled = _PLUS_OR_MINUS.sub("±", text)
+    if "mod" in text.lower():
+        spelled = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", spelled)
     return plain_quantity(digits if spelled == text else in_digits(spelled))
 
 

@@ -54,7 +54,7 @@ def may_have(kind: str, text: str) -> bool:
     To look for every phrase takes long, and most texts have no word of any.
     """
     spaced, unspaced = _keys(kind)
-    if not spaced.isdisjoint(_words_in(text)):
+    if not spaced.isdisjoint(words_in(text)):
         return True
     return not text.isascii() and any(phrase in text for phrase in unspaced)
 
@@ -68,7 +68,8 @@ def _keys(kind: str) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=512)
-def _words_in(text: str) -> frozenset[str]:
+def words_in(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case."""
     return frozenset(_RUN.findall(text.lower()))
 
 

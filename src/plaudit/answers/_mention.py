@@ -543,11 +543,21 @@ def _may_be_listed(piece: _Clause, is_list: bool) -> bool:
 
 def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
-    text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", plain_name(text)))
-    text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
+    return list(_comparable_words(text))
+
+
+@lru_cache(maxsize=4096)
+def _comparable_words(text: str) -> tuple[str, ...]:
+    text = _GLUED.sub(" ", plain_name(text))
+    if "\\" in text:
+        text = _PLUS_MINUS.sub("±", text)
+    if "." in text:
+        text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
     text = plain_letters(text.replace("’", "'")).lower()
-    text = _THOUSANDS.sub("", text).replace("'s", "").replace("'", "")
-    return [_form(word) for word in _WORD.findall(text) if word not in _ARTICLES]
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    text = text.replace("'s", "").replace("'", "")
+    return tuple(_form(word) for word in _WORD.findall(text) if word not in _ARTICLES)
 
 
 @lru_cache(maxsize=65536)

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._languages import chinese_number, number_words
+from plaudit.answers._languages import chinese_number, number_words, words_in
 from plaudit.answers._tokens import NUMBER_WORDS, PARTS, SCALES
 
 LONGEST = 6000  # characters that are read
@@ -325,6 +325,8 @@ def ordinals_in_digits(text: str) -> str:
     >>> ordinals_in_digits("the twenty-first century")
     'the 21st century'
     """
+    if words_in(text).isdisjoint(ORDINALS):
+        return text
     text = _COMPOUND.sub(
         lambda found: _ordinal(NUMBER_WORDS[found[1].lower()] + ORDINALS[found[2].lower()]), text
     )

@@ -13,7 +13,7 @@ import re
 from functools import lru_cache
 
 from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._languages import find, find_all
+from plaudit.answers._languages import find, find_all, words_in
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
@@ -122,6 +122,14 @@ _DENIAL = re.compile(
     r"|ليس|لا |नहीं",
     re.IGNORECASE,
 )
+# One of these is in each of both: most statements have none.
+_UNCLAIMED = frozenset(
+    "or pm anything except rather instead out between least most than over under close nearly"
+    " almost up if unless have whether excess upwards short shy had within maybe perhaps e your"
+    " cannot unable half not never nicht kein keine keinen keinem keiner keines pas jamais non nao"
+    " nunca niet geen nie ikke inte t no".split()
+)
+_UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
 _STATES = re.compile(
     r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
     r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
@@ -218,7 +226,9 @@ def states_none(text: str) -> bool:
 
 def is_claimed(statement: str) -> bool:
     """Whether a statement says what it names: it denies nothing, and offers no choice."""
-    if _UNDECIDED.search(statement) or _DENIAL.search(statement):
+    may_be_unclear = not _UNCLAIMED.isdisjoint(words_in(statement))
+    may_be_unclear = may_be_unclear or _UNCLAIMED_SIGN.search(statement) is not None
+    if may_be_unclear and (_UNDECIDED.search(statement) or _DENIAL.search(statement)):
         return False
     return not find("deny", statement) and not find("bounds", statement)
 

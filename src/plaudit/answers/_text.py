@@ -32,7 +32,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _words_of(text: str) -> tuple[str, ...]:
-    text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
+    text = _LATEX.sub(" ", _INDEX.sub(r"\1", text) if "_" in text else text)
     text = plain_letters(text).lower()
     text = _MINUS.sub("minus ", _POINT.sub("point", text))
     text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
@@ -152,6 +152,7 @@ _ABBREVIATIONS = {
 _ABBREVIATION = re.compile(
     r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE
 )
+_DIGIT = re.compile(r"\d")
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
 
@@ -163,10 +164,16 @@ def plain_name(text: str) -> str:
     >>> plain_name("Henry the Eighth"), plain_name("Ch. IX"), plain_name("Mt. Everest")
     ('Henry 8', 'chapter 9', 'mount Everest')
     """
-    text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
-    text = _ROMAN.sub(_with_number, text)
-    text = _ORDINAL_END.sub("", ordinals_in_digits(text))
-    return _THE_NUMBER.sub("", text)
+    if "." in text:
+        text = _ABBREVIATION.sub(_in_full, text)
+    text = ordinals_in_digits(_ROMAN.sub(_with_number, text))
+    if not _DIGIT.search(text):
+        return text
+    return _THE_NUMBER.sub("", _ORDINAL_END.sub("", text))
+
+
+def _in_full(short: re.Match[str]) -> str:
+    return _ABBREVIATIONS[short[0].lower().strip(". ")] + " "
 
 
 def _with_number(found: re.Match[str]) -> str:

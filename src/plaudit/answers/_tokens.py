@@ -203,14 +203,21 @@ def without_formatting(text: str) -> str:
     if "^" in text:
         text = _PLAIN_DEGREE.sub(r"^\\circ ", text)
         text = _SLANTED.sub(r"\\frac{\1}{\2}", text)
-    text = _CONSTANT_WORD.sub(" C", _LOGARITHM.sub(r"\\log_{\1}", text)).replace("+/-", r"\pm ")
+    if "log" in text:
+        text = _LOGARITHM.sub(r"\\log_{\1}", text)
+    if "const" in text:
+        text = _CONSTANT_WORD.sub(" C", text)
+    text = text.replace("+/-", r"\pm ")
     text = _STRAY_DOT.sub("", _BOLD.sub("", _FENCES.sub("", text)))
     if "\\" in text or "~" in text:
         text = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], _ROW_SPACING.sub(r"\\\\ ", text))
         text = _FACES.sub(" ", _SPACES.sub(" ", _GONE.sub("", text)))
-        text = _DEGREE_LETTER.sub(r"^\\circ ", text)
+        if "^" in text:
+            text = _DEGREE_LETTER.sub(r"^\\circ ", text)
         text = _COMMAND.sub(lambda command: _ALIASES.get(command[0], command[0]), text)
-    text = unwrapped(_RAISED_PRIMES.sub(r"\1", text))
+    if "'" in text:
+        text = _RAISED_PRIMES.sub(r"\1", text)
+    text = unwrapped(text)
     repeating = _REPEATING.fullmatch(text)
     return f"{repeating[1]}.{repeating[2]}\\overline{{{repeating[3]}}}" if repeating else text
 
