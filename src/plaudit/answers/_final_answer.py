@@ -288,7 +288,28 @@ _REMARK = re.compile(
 )
 
 
+_DRAFT = re.compile(r"<(draft|steps?|explanation|rejected|notes?|plan|working)\b[^<>]{0,80}>", re.I)
+
+
+def without_drafts(text: str) -> str:
+    """Return a text without what stands in tags such as `<draft>…</draft>`.
+
+    >>> without_drafts("<rejected>3</rejected> It is 4.")
+    ' It is 4.'
+    """
+    kept, end = [], 0
+    while "</" in text and (opened := _DRAFT.search(text, end)):
+        closing = f"</{opened[1]}>"
+        closed = text.find(closing, opened.end())
+        if closed < 0:
+            break
+        kept.append(text[end : opened.start()])
+        end = closed + len(closing)
+    return "".join(kept) + text[end:]
+
+
 def _last_line(text: str) -> Final:
+    text = without_drafts(text)
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
     while len(lines) > 1 and _REMARK.match(lines[-1]):
         lines.pop()

@@ -120,6 +120,8 @@ _CONGRUENT = re.compile(
     re.IGNORECASE,
 )
 _PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
+# "3 (mod 7)" is the remainder 3.
+_REMAINDER = re.compile(r"\$?(\d{1,9})\s*+(?:\\pmod\s*+\{?\d++\}?|\(mod\s\d++\))\$?\.?")
 _SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
@@ -380,6 +382,8 @@ def everyday_form(text: str, question: str) -> str:
     digits = in_digits(text)
     if share := _SHARE.fullmatch(digits.strip(" .")):
         return f"{share[1]}/{share[2]}"
+    if remainder := _REMAINDER.fullmatch(text):
+        return remainder[1]
     spelled = _PLUS_OR_MINUS.sub("±", text)
     if "mod" in text.lower():
         spelled = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", spelled)

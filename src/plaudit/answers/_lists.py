@@ -15,7 +15,9 @@ MOST_ITEMS = 20  # a pair of items costs some 50 µs
 _BULLET = re.compile(r"^\s*+(?:[-*•–▪]|\d{1,2}[.)]|\([a-z\d]\)|[a-z][.)])\s++(\S.*)$")
 _LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([a-z]|\d|i{1,3}|iv)\)|(\d|[a-z])\))\s*+", re.IGNORECASE)
 _NUMBERED_LINE = re.compile(r"^[ \t]*+(\d{1,2})[.)]\s++", re.MULTILINE)
-_SEPARATOR = re.compile(r"\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+")
+_SEPARATOR = re.compile(
+    r"\s*+(?:→|⇒|->)\s*+|\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+"
+)
 _GOLD_SEPARATOR = re.compile(r"\s*+[,;]\s++(?:and\s++)?|\s++and\s++|,(?=\D)")
 _NAMED = re.compile(
     r"^\s*+[*_]*+([^\W\d_][^:=\n]{0,40}?)[*_]*+\s*+(?::|=|\bis\b|\bare\b|\bwas\b)[*_\s]*+"

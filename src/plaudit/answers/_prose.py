@@ -12,8 +12,9 @@ Prose with two values and no decision states none.
 import re
 from functools import lru_cache
 
-from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._languages import find, find_all, words_in
+from plaudit.answers._claims import is_denied
+from plaudit.answers._final_answer import is_retracted, without_drafts
+from plaudit.answers._languages import find, find_all, phrases, words_in
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
@@ -21,12 +22,13 @@ from plaudit.answers._text import plain_name, with_acronyms, words_of
 
 LONGEST = 4000  # characters of prose that are read, from the end
 _MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
-_STRUCK = re.compile(r"~~[^~]*~~")
+_STRUCK = re.compile(r"~~[^~]*~~|<(del|s|strike)>[^<]*</\1>", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[。！？।])|(?<=[.!?])\s+(?=[A-Z(\"“¿¡\d*✓])|\n+")
 _REMARK = re.compile(
     r"^\W*(?:check|checking|verif\w+|to (?:verify|check)|remark|note|fun fact|as a (?:sanity )?"
     r"check|sanity|this (?:is (?:less|more|because|why)|makes sense|agrees|matches|checks)"
-    r"|let me know|i hope|hope|feel free|for comparison|in comparison|by comparison|please|if you"
+    r"|let me know|i hope|hope|feel free|if any\w*|if something|if there|should you"
+    r"|for comparison|in comparison|by comparison|please|if you"
     r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug\w*|substitut\w*"
     r"|indeed,"
     r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
@@ -41,8 +43,9 @@ _GIVEN_UP = re.compile(
     r"\b(?:first (?:thought|guess|idea|glance|attempt|try|answer|instinct)|at first|initial(?:ly)?"
     r"|originally|(?:might|may|could|would) (?:\w+ )?(?:think|say|expect|guess|assume|be"
     r" (?:tempted|led))"
-    r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to (?:think"
-    r"|say))\b",
+    r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to \w+"
+    r"|(?:was|were) (?:going|about|ready) to|had (?:planned|intended|meant) to|almost (?:said"
+    r"|wrote|answered)|formerly|previously)\b",
     re.IGNORECASE,
 )
 _TURN = re.compile(
@@ -64,9 +67,10 @@ _TEMPLATE = re.compile(
 # What others say, and what is still to be computed, is not claimed.
 _HEARSAY = re.compile(
     r"\b(?:wrong|incorrect|false) (?:answer|result|value|number)\b|"
-    r"\b(?:people|some|many|others|most|they|nobody|no one|who) (?:often |usually |might |would"
-    r" |ever )?"
-    r"(?:say|think|believe|claim|guess|suggest)s?\b|\bmyth\b|\bwhether\b|\bmisconception\b|\bin"
+    r"\b(?:people|some|many|others|most|they|nobody|no one|who|everyone|everybody|students"
+    r"|readers|beginners|critics|sources) (?:\w+ ){0,2}(?:often |usually |might |would |may "
+    r"|will |could |ever )?(?:say|think|believe|claim|guess|suggest|write|answer|put|assume"
+    r"|expect|argue)s?\b|\bmyth\b|\bwhether\b|\bmisconception\b|\bin"
     r" theory\b"
     r"|\b(?:can|could|would|do|did|will|am|is)(?:n['’]t|not| not) (?:say|tell|know|confirm|sure"
     r"|certain)\b"
@@ -74,6 +78,7 @@ _HEARSAY = re.compile(
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
     re.IGNORECASE,
 )
+_WOULD = re.compile(r"\b(?:would|could|might) (?:have been|be)\b|\bhad (?:it|they|he|she)\b", re.I)
 _TOO = re.compile(
     r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE
 )
@@ -108,11 +113,13 @@ _WRONG = re.compile(
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b"
+    r"|lower|larger|smaller|longer|shorter) than\b|\b(?:under|below|above|beyond) \d"
+    r"|\bover \d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
     r"|\bwould have\b|\b(?:more|less|fewer)\s(?:\w+\s){1,3}than\b|\bwhether\b|\bin excess of\b"
     r"|\b(?:upwards|short|shy) of\b|\bhad (?:she|he|they|we|it|you|i)\b|\bwithin \d|±|\bmaybe\b"
-    r"|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    r"|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b"
+    r"|\bhalf\b(?! of \d+ (?:is|=|makes|gives))",
     re.IGNORECASE,
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
@@ -125,7 +132,8 @@ _DENIAL = re.compile(
 # One of these is in each of both: most statements have none.
 _UNCLAIMED = frozenset(
     "or pm anything except rather instead out between least most than over under close nearly"
-    " almost up if unless have whether excess upwards short shy had within maybe perhaps e your"
+    " almost up if unless below above beyond have whether excess upwards short shy had"
+    " within maybe perhaps e your"
     " cannot unable half not never nicht kein keine keinen keinem keiner keines pas jamais non nao"
     " nunca niet geen nie ikke inte t no".split()
 )
@@ -134,7 +142,7 @@ _STATES = re.compile(
     r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
     r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
     r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at|amounts?"
-    r" to|answers?|result|making|leaving|giving)\b|=|:",
+    r" to|answers?|result|making|leaving|giving)\b|=|:|→|⇒|->",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -151,6 +159,10 @@ _KNOWN_COUNT = re.compile(
 _CONCLUDES = re.compile(r",?\sso\s(?:[^\d,;:=]|\bthe \d+\b)*[\d$€£][\d.,]*(?:\s[^\d,;:=]*)?$", re.I)
 _REMAINS = re.compile(
     r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I
+)
+# "Of the 12 eggs, 7 were broken"
+_SUBJECT = re.compile(
+    r"\W*[$€£]?\d\S*(?:\s[a-z]+){0,2}\s(?:is|are|was|were|will|have|has|had|came|stayed)\b", re.I
 )
 _BOUNDED = re.compile(
     r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I
@@ -187,6 +199,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     for statement in _statements(text):
         plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
         turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
+        if _GIVEN_UP.search(turned):
+            continue
         if not _NUMBER.search(_ASIDE.sub("", turned)):
             continue
         if congruent := _CONGRUENT.search(turned):
@@ -194,6 +208,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
         if not _NUMBER.search(turned):
             continue
         if _is_other_label(turned, question):
+            continue
+        if _WOULD.search(turned) and not _TURN.search(plain):
             continue
         if _TOO.search(turned) or _HEARSAY.search(statement) or not is_claimed(turned):
             return None
@@ -245,7 +261,7 @@ def _is_other_label(statement: str, question: str) -> bool:
 @lru_cache(maxsize=256)
 def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
     """Return the sentences that may state the answer, the last first."""
-    body = _STRUCK.sub("", text[-LONGEST:])
+    body = _STRUCK.sub("", without_drafts(text[-LONGEST:]))
     if _TEMPLATE.search(body):
         return ()
     sentences = _SENTENCES.split(_MARKS.sub("", body))
@@ -308,7 +324,9 @@ def _value(statement: str, with_unit: bool) -> str | None:
     if _CONCLUDES.search(statement) and len(_NUMBER.findall(last_clause)) == 1:
         found = _NUMBER.search(last_clause)
         return _plain(found, with_unit) if found else None
-    if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
+    if (_REMAINS.search(last_clause) or _SUBJECT.match(last_clause)) and len(
+        _NUMBER.findall(last_clause)
+    ) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
     for states in reversed(list(_STATES.finditer(statement))):
@@ -392,7 +410,7 @@ def stated_option(text: str, options: tuple[str, ...]) -> str | None:
     'B'
     """
     statements = _statements(text)
-    if not statements or not options:
+    if not statements or not options or statements[0].endswith("?"):
         return None
     words = words_of(_TAIL.sub("", _after_turn_of_text(statements[0])))
     found = [
@@ -413,7 +431,7 @@ def stated_option(text: str, options: tuple[str, ...]) -> str | None:
 def _denied_before(words: list[str], option: str) -> bool:
     mine = words_of(option)
     at = _index(words, mine) or 0
-    return bool({*words[:at]} & _DENYING_WORDS)
+    return is_denied(words[:at], words[at + len(mine) : at + len(mine) + 3])
 
 
 # -- Texts
@@ -429,17 +447,18 @@ _LEAD = re.compile(
     r"|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
     re.IGNORECASE,
 )
+# "Fe, from ferrum": what follows the comma explains what stands before it.
+_EXPLAINED = re.compile(
+    r",\s(?:from|because|since|as|for|meaning|short for|named|after|whose|where|which is)\s", re.I
+)
 _NEXT = frozenset("next close similar compared related due thanks prior opposite belongs".split())
 _SMALL = frozenset(
     "the a an of in on at to and is was are were who what which where when how did does do it its"
     " this that by for with as first called you"
     " me we they he she your our their be been can".split()
 )
-_DENYING_WORDS = frozenset(
-    "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
-    " except but hardly rarely seldom scarcely barely wrong false incorrect nobody none less fewer"
-    " unlike".split()
-)
+_NEAR = 12  # words before a name in which it may be denied
+_PREFERRED = frozenset("prefer prefers preferred preferable superior inferior opposed".split())
 _OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
 # What follows these is compared with the answer, or related to it.
 _COMPARING = frozenset(
@@ -464,7 +483,7 @@ def without_question(text: str, question: str) -> str:
     if len(question) < 8:
         return text
     text = _QUOTED.sub(lambda found: "" if found[1].strip(" .?") in question else found[0], text)
-    if question in text and text.strip() != question:
+    if question in text and (text.strip() != question or question.endswith("?")):
         text = text.replace(question, " ")
     return text
 
@@ -502,13 +521,37 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
         return False
     asked = _content(question)
     turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
-    turned = plain_name(with_acronyms(turned, gold))
+    turned = plain_name(with_acronyms(_SUFFIX.sub("", turned), gold))
     if _OFFERED.search(turned) or _HEARSAY.search(turned) or find("deny", turned):
         return False
+    if _is_complement(turned, gold, wanted, asked):
+        return True
     whole = _LEAD.sub("", turned)
     words = words_of(_TAIL.sub("", whole))
     asked -= {*wanted}
+    if words == wanted and _EXPLAINED.search(whole) and is_claimed(whole):
+        return True
     return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
+
+
+_DASH = re.compile(r"\s[-–—]\s|:\s")
+_SUFFIX = re.compile(r"['’][dt][ıiuü]r\b")  # Turkish: Ankara'dır
+_COPULAS = tuple("是 为 為 叫 は が 은 는 이 가 →".split())
+
+
+def _is_complement(statement: str, gold: str, wanted: list[str], asked: set[str]) -> bool:
+    """Whether a statement ends with the gold, behind a dash or the "is" of a language."""
+    *lead, last = _DASH.split(statement)
+    if lead and words_of(last) == wanted:
+        words = {*words_of(" ".join(lead))} - _SMALL
+        return bool(words) and 2 * len(words & asked) >= len(words) and is_claimed(lead[-1])
+    if gold.isascii():
+        return False
+    plain = statement.rstrip("。.！! ")
+    ending = next((one for one in phrases("endings") if plain.endswith(one)), "")
+    plain = plain.removesuffix(ending)
+    lead_of_gold = plain.removesuffix(gold).rstrip()
+    return plain.endswith(gold) and lead_of_gold.endswith(_COPULAS) and is_claimed(statement)
 
 
 def _answering(statements: tuple[str, ...], question: str) -> str:
@@ -524,17 +567,17 @@ def _answers(statement: str, asked: set[str]) -> bool:
 
 def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     at = _index(words, wanted)
-    if at is None or _DENYING_WORDS & {*words[max(0, at - 8) : at]}:
+    end = (at or 0) + len(wanted)
+    if at is None or is_denied(words[max(0, at - _NEAR) : at], words[end : end + 3]):
         return False
-    end = at + len(wanted)
     before = words[at - 1] if at else ""
     if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
         return False
-    if at > 1 and before == "to" and words[at - 2] in _NEXT:
+    if before == "to" and (words[at - 2] in _NEXT or _PREFERRED & {*words[:at]}):
         return False
     if at > 1 and words[at - 2] == "to" and before not in asked and before not in _SMALL:
         return False  # "to make milk"
-    rest = words[end:]
+    rest = [] if asked >= {*words[end:]} else words[end:]
     if at == 0:
         return False
     if not rest:
@@ -549,7 +592,7 @@ def _has_subject(words: list[str], wanted: list[str], asked: set[str]) -> bool:
         return False
     content = {word for word in rest if not word.isdigit()} - _SMALL
     repeats = bool(content) and 2 * len(content & asked) >= len(content)
-    return repeats and not _DENYING_WORDS & {*rest}
+    return repeats and not is_denied([], rest) and not is_denied(rest, [])
 
 
 def _leads_to_value(lead: list[str], asked: set[str]) -> bool:
@@ -565,6 +608,8 @@ _VERBS = frozenset(
     " produce form take come came speak follow wrote won"
     " led sell grow need want choose pick say think"
     " believe find found know see in on at with by for"
+    " es est ist e sono son sind war waren era eran fue etait fut zijn er jest byl byla"
+    " heisst llama"
     " becomes answer therefore its thats it he she they we i you".split()
 )
 
