@@ -27,23 +27,28 @@ _NOT = _words(
     "not never no none nobody nothing nowhere neither nor cannot hardly scarcely barely rarely"
     " seldom without nicht kein keine keinen keinem keiner pas jamais não nunca niet geen nie ikke"
     " inte не нет"
-) | {f"{word}nt" for word in _AUXILIARIES.split()}
+) | _words(" ".join(f"{word}nt" for word in _AUXILIARIES.split()))
 _DENY = _words(
     "doubt doubts doubted doubtful deny denies denied denying dispute disputes disputed refuse"
     " refuses refused reject rejects rejected rejecting dismiss dismisses dismissed exclude"
     " excludes excluded excluding false wrong incorrect untrue mistaken impossible unlikely"
-    " improbable confuse confuses confused confusing except unlike lacks disbelieve disagree"
+    " improbable confuse confuses confused confusing except unlike lacks disbelieve"
+    " mistake error myth misconception legend rumour rumor nonsense discard discards"
+    " discarded eliminate eliminates eliminated bezweifle bezweifeln dudo dudamos doute"
+    " dubito duvido сомневаюсь disagree"
     " disagrees contradict contradicts"
 )
 # They deny only what is denied already: "no one would question that it is Rome".
 _CANCEL = _words("question questions questioned until argue dispute contest challenge")
+_RULE = frozenset(["rule", "rules", "ruled", "ruling"])
+_GIVE = frozenset(["give", "gives", "gave", "given", "giving"])
 _ONLY = _words("only just merely simply surprisingly least")
 _HARD = frozenset(["hard", "difficult", "tough"])
 _BELIEVE = _words("believe imagine accept see say tell claim argue think maintain")
 _OPEN = frozenset(["whether", "if"])
 _ASK = _words(
     "know knows knew tell tells say sure certain ask asked asks wonder wondered wonders check"
-    " determine decide see depends unclear unknown unsure"
+    " determine decide see depends unclear unknown unsure surprised astonished amazed shocked"
 )
 # "Nothing but Rome" is Rome, and "anything but Rome" is not.
 _NOTHING = frozenset(["nothing", "none", "nobody", "one", "nowhere"])
@@ -88,7 +93,7 @@ def _denials(words: list[str]) -> int:
             skipped = following in _ONLY or (
                 word in ("no", "not") and following in ("wonder", "so")
             )
-            only = (word in _NOTHING or following == "one") and not _BUT.isdisjoint(
+            only = (word in _NOTHING or following in ("one", "1")) and not _BUT.isdisjoint(
                 words[at + 1 : at + 4]
             )
             count += not (skipped or only or (word == "no" and following == "other"))
@@ -100,6 +105,8 @@ def _denials(words: list[str]) -> int:
 def _denies(word: str, following: str, near: list[str], is_denied_before: bool) -> bool:
     if word in _DENY or (word in _ANYTHING and following in _BUT):
         return True
+    if word in _RULE or word in _GIVE:
+        return following == ("out" if word in _RULE else "up")
     if word in _CANCEL:
         return is_denied_before
     if word == "beyond":
@@ -111,7 +118,7 @@ def _is_denied_after(after: list[str]) -> bool:
     near = after[:_AFTER]
     if near[:1] in (["no"], ["not"]) and near[1:2] not in (["doubt"], ["later"], ["only"]):
         return True
-    if not _NOT.isdisjoint(near[:3]) and near[0] not in _NOT:
+    if not _NOT.isdisjoint(near[:3]) and near[0] not in ("no", "not"):
         return _denials(near) % 2 == 1 and "until" not in after
     return "question" in near and "out" in near
 

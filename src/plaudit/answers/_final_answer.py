@@ -9,6 +9,7 @@ import re
 from collections import deque
 from typing import NamedTuple
 
+from plaudit.answers._claims import is_denied
 from plaudit.answers._languages import find_all, number_words, phrases
 from plaudit.inputs.extract import after_thinking
 from plaudit.inputs.parsing import read_literal
@@ -249,6 +250,8 @@ def _announced(text: str) -> tuple[str, str, int] | None:
         last.pop()  # a text that is cut off after "the answer is"
     if not last:
         return None
+    if is_english and _is_denied_announcement(text, last[-1].start()):
+        return None
     start = last[-1].end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
         start += 1
@@ -265,6 +268,15 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
+
+
+def _is_denied_announcement(text: str, start: int) -> bool:
+    """Whether an announcement is denied: "I doubt that the answer is 5"."""
+    clause = _CLAUSE_END.split(text[max(0, start - 60) : start])[-1]
+    return is_denied(clause.replace("'", "").replace("’", "").lower().split(), [])
+
+
+_CLAUSE_END = re.compile(r"[;:,.!?\n]|\b(?:so|because|since|and|therefore|thus|hence|then)\b", re.I)
 
 
 def _under_key(mapping: str) -> str:
@@ -308,11 +320,23 @@ def without_drafts(text: str) -> str:
     return "".join(kept) + text[end:]
 
 
+_REMARK_BEHIND = re.compile(
+    r"(?<=[.!?])\s++(?=(?:check|verification|verify|note|remark|proof|indeed)\b[:,]?\s)", re.I
+)
+_EXPLANATION = re.compile(
+    r"[\s*_(>#-]*+(?:explanation|reason|reasoning|because)\b[*_]*+\s*+:", re.I
+)
+
+
 def _last_line(text: str) -> Final:
     text = without_drafts(text)
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
-    while len(lines) > 1 and _REMARK.match(lines[-1]):
+    while len(lines) > 1 and (
+        _REMARK.match(lines[-1]) or (_EXPLANATION.match(lines[-1]) and len(lines[0].split()) < 3)
+    ):
         lines.pop()
+    if lines:
+        lines[-1] = _REMARK_BEHIND.split(lines[-1], maxsplit=1)[0]
     if not lines:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:

@@ -118,6 +118,7 @@ def _restates(answer: str, question: str) -> bool:
 
 
 def _plain(text: str) -> str:
+    text = text.replace("√", "sqrt")
     return _FORMATTING.sub("", text.replace("·", "*").replace("\\cdot", "*")).strip(".").lower()
 
 

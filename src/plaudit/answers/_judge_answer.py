@@ -76,6 +76,7 @@ from plaudit.inputs.errors import describe_and_log
 from plaudit.inputs.extract import after_thinking
 from plaudit.judge import Status, Verdict
 
+_SHORTEST_QUESTION = 12  # characters; an answer that only repeats it is none
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
 _MOST_WORDS = 5  # of a formula that stands alone on a line
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
@@ -111,8 +112,14 @@ _MAY_BE_CLOCK = re.compile(
     r"\d\s?(?:[:.{]|h)|\b[ap]\.?\s?m\b|noon|midnight|midday|clock|past|quarter|half|[^\x00-\x7f]",
     re.I,
 )
+_BOUNDED_CLOCK = re.compile(
+    r"(?<!minutes )(?<!minute )(?<!quarter )(?<!half )\b(?:before|after|until|till"
+    r"|since)\s(?:\d|noon|mid)",
+    re.IGNORECASE,
+)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
+_ANNOUNCED_GOLD = re.compile(r"(?:final )?answer\s*+:\s*+(?=\S)", re.IGNORECASE)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
 _CONGRUENT = re.compile(
@@ -161,6 +168,12 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
         return Verdict(Status.BAD_GOLD, problem="there is none")
     body = after_thinking(completion)[-_LONGEST_TEXT:]
     final = final_of(body)
+    if (
+        rules.question
+        and len(rules.question) > _SHORTEST_QUESTION
+        and final.text == rules.question.strip()
+    ):
+        final = Final("", "")
     if not final.text:
         return Verdict(Status.NO_ANSWER, None, golds[0], problem=_NOTHING)
     if final.retracted:
@@ -343,6 +356,8 @@ def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
 
 def _gold_text(gold: str) -> str:
     """A gold may itself be a solution with its answer in a box, a tag, or behind ####."""
+    if announced := _ANNOUNCED_GOLD.match(gold):
+        gold = gold[announced.end() :]
     if "\\boxed" in gold or "<answer>" in gold or "####" in gold:
         return final_answer(gold).text or gold
     return gold
@@ -579,7 +594,9 @@ def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
         mine = _raw_clock(gold)
     if mine is None:
         return None
-    yours = yours or _raw_clock(answer) or _only(clocks_in(answer), answer)
+    yours = yours or _raw_clock(answer)
+    if yours is None and not _BOUNDED_CLOCK.search(answer):
+        yours = _only(clocks_in(answer), answer)
     if yours is None:
         return different("an answer that is no time of day") if by_question else None
     return equal("the time of day") if same_clock(mine, yours) else different("the time of day")

@@ -191,11 +191,25 @@ def same_parts(gold: str, answer: str, question: str, same: Same) -> bool | None
     names = [_name_and_value(item) for item in items]
     if all(names):
         return _same_named([one for one in names if one], plain, same)
+    ordered = {found[1].lower(): found[2] for found in _ORDINAL_PART.finditer(plain)}
+    if len(ordered) == len(items) and [*_ORDINALS[: len(items)]] == sorted(
+        ordered, key=_ORDINALS.index
+    ):
+        return all(
+            same(ordered[label], item) for label, item in zip(_ORDINALS, items, strict=False)
+        )
     parts = labelled(plain)
     named = all(re.search(rf"(?<!\w){label}(?!\w)", question) for label, _ in parts)
     if len(parts) == len(items) > 1 and named and not asks_for_order(question):
         return all(same(part, item) for (_, part), item in zip(parts, items, strict=True))
     return _in_order_of_nouns(items, plain, question)
+
+
+_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINAL_PART = re.compile(
+    r"\b(first|second|third|fourth)\b[^.;,]{0,40}?\s(?:is|was|are|equals|has|gets)\s([^\s,;]{1,40})",
+    re.IGNORECASE,
+)
 
 
 def _name_and_value(item: str) -> tuple[str, str] | None:

@@ -200,8 +200,11 @@ _POSSESSOR = re.compile(
 _RELATED = re.compile(
     rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
     rf"|similar to|compared (?:to|with)|someone like|before"
-    r"|not far from|close to|borders? on|bordering|just outside|adjacent to|opposite"
-    r"|(?<!none )(?<!no )other than|inspired by|influenced by|named after"
+    r"|not far from|close to|borders?(?: on)?|bordering|neighbou?rs|adjoins|(?:style|manner"
+    r"|school|workshop) of"
+    r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?) (?:away )?(?:from|of)|just outside"
+    r"|adjacent to|opposite"
+    r"|(?<!none )(?<!no )(?<!anything )(?<!anyone )other than|inspired by|influenced by|named after"
     r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
     r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?"
     r"(?:(?:van|von|de|da|di|der|del|of)\s(?=[a-z]{0,3}\s?[A-Z]))*+)++"
@@ -223,8 +226,9 @@ _REFUSED_FIRST = re.compile(
     re.IGNORECASE,
 )
 _ASKING = re.compile(
-    r"\b(?:you|the question|the user|your question)(?:'re| are| were)? (?:asks?|asked|asking"
-    r"|want(?:ed|s)? to know|would like to know|wonder(?:ed|s|ing)?)\b[^.:;!?\n]{0,200}",
+    r"\b(?:the question (?:is|was) (?:about|whether|if|who|what|which)|(?:you|the question|the user"
+    r"|your question)(?:'re| are| were)? (?:asks?|asked|asking"
+    r"|want(?:ed|s)? to know|would like to know|wonder(?:ed|s|ing)?))\b[^.:;!?\n]{0,200}",
     re.IGNORECASE,
 )
 _SHORTEST_REFUSAL = 12  # words
@@ -349,6 +353,8 @@ class _Others:
         if self.asks_place and end - at < 3 and self._is_longer_name(words, at, end, known):
             return True
         if form.kind == "surname":
+            if before in _PARTICLES and at > 1:
+                before = words[at - 2]
             return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START
         return False
 
@@ -367,6 +373,7 @@ _ASKS_PLACE = re.compile(
     re.IGNORECASE,
 )
 _PLACE_WORDS = frozenset("city state island republic kingdom province county town downtown".split())
+_PARTICLES = frozenset("van von de da di der del la le".split())
 _SENTENCE_START = frozenset("the it was by is that and i then so but".split())
 
 
@@ -662,10 +669,10 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
     """A person's name without its middle, or with initials."""
     parts = [part for part in gold.replace(".", ". ").split() if part.lower() not in _ARTICLES]
     capitals = all(part[:1].isupper() for part in parts)
+    if words and words[0] in _TITLES and len(words) > 2:
+        yield Form(tuple(words[1:]))
     if not words or not capitals or len(words) != len(parts) or any(map(str.isdigit, words)):
         return
-    if words[0] in _TITLES and len(words) > 2:
-        yield Form(tuple(words[1:]))
     if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
         yield Form((words[0], words[2]))
         if len(words[1]) == 1:
@@ -800,7 +807,8 @@ _EITHER = re.compile(
 # "Is it Paris?" asks, and names nothing.
 _ASKED = re.compile(
     r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
-    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)",
+    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)"
+    r"|(?:^|(?<=[.!?]\s)|(?<=\n))(?:[\w'’-]+ ){0,3}[\w'’-]+\?(?=\s+\S)",
     re.IGNORECASE,
 )
 

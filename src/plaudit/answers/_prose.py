@@ -10,6 +10,7 @@ Prose with two values and no decision states none.
 """
 
 import re
+from collections import deque
 from functools import lru_cache
 
 from plaudit.answers._claims import is_denied
@@ -30,7 +31,7 @@ _REMARK = re.compile(
     r"|let me know|i hope|hope|feel free|if any\w*|if something|if there|should you"
     r"|for comparison|in comparison|by comparison|please|if you"
     r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug\w*|substitut\w*"
-    r"|indeed,"
+    r"|indeed(?=,)"
     r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
     r"|in (?:contrast|case)|happy to|glad to|double-check\w*|insert\w* (?:it|this)"
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
@@ -45,13 +46,16 @@ _GIVEN_UP = re.compile(
     r" (?:tempted|led))"
     r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to \w+"
     r"|(?:was|were) (?:going|about|ready) to|had (?:planned|intended|meant) to|almost (?:said"
-    r"|wrote|answered)|formerly|previously)\b",
+    r"|wrote|answered)|formerly|previously|(?:would|i'd|i’d) have (?:said|thought|guessed|answered"
+    r"|picked|expected)|trap|(?:obvious|naive|tempting|usual|common|misled into) (?:guess|answer"
+    r"|choice|mistake|error|reading|answering)|by mistake|mistakenly|wrongly)\b",
     re.IGNORECASE,
 )
 _TURN = re.compile(
     r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually"
     r"|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
-    r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
+    r"|\boops\b|;|\bor rather\b|\bI mean\b|\byet\b|\bsorry,|\bwait\b|\bno, (?=it|the|that)"
+    r"|\bactually\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([^()]*)\)")
@@ -78,7 +82,11 @@ _HEARSAY = re.compile(
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
     re.IGNORECASE,
 )
-_WOULD = re.compile(r"\b(?:would|could|might) (?:have been|be)\b|\bhad (?:it|they|he|she)\b", re.I)
+_WOULD = re.compile(
+    r"\b(?:wären?|serían?|serait|seraient|sarebbe|sarebbero|seriam?)\b"
+    r"|\b(?:would|could|might) (?:have been|be)\b|\bhad (?:it|they|he|she)\b",
+    re.IGNORECASE,
+)
 _TOO = re.compile(
     r"\b(?:too|not) (?:low|high|large|small|big|much|many|few|little|enough)\b", re.IGNORECASE
 )
@@ -110,11 +118,13 @@ _WRONG = re.compile(
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
     re.IGNORECASE,
 )
+_NO_ALONE = re.compile(r"\W*no\b\W*$", re.IGNORECASE)  # "15... no."
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\b(?:under|below|above|beyond) \d"
-    r"|\bover \d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
+    r"|lower|larger|smaller|longer|shorter) than\b|\b(?:under|below|above|beyond) [$€£]?\d"
+    r"|\b(?:exceed|surpass|outnumber)\w*|\bdepend(?:s|ing)\b|\bsoon\b"
+    r"|\bover [$€£]?\d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
     r"|\bwould have\b|\b(?:more|less|fewer)\s(?:\w+\s){1,3}than\b|\bwhether\b|\bin excess of\b"
     r"|\b(?:upwards|short|shy) of\b|\bhad (?:she|he|they|we|it|you|i)\b|\bwithin \d|±|\bmaybe\b"
@@ -132,7 +142,9 @@ _DENIAL = re.compile(
 # One of these is in each of both: most statements have none.
 _UNCLAIMED = frozenset(
     "or pm anything except rather instead out between least most than over under close nearly"
-    " almost up if unless below above beyond have whether excess upwards short shy had"
+    " almost up if unless soon depends depending exceed exceeds exceeded exceeding surpasses"
+    " surpass surpassed surpassing outnumber outnumbers outnumbered below above beyond"
+    " have whether excess upwards short shy had"
     " within maybe perhaps e your"
     " cannot unable half not never nicht kein keine keinen keinem keiner keines pas jamais non nao"
     " nunca niet geen nie ikke inte t no".split()
@@ -141,7 +153,8 @@ _UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
 _STATES = re.compile(
     r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
     r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
-    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at|amounts?"
+    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at"
+    r"|differs? by|amounts?"
     r" to|answers?|result|making|leaving|giving)\b|=|:|→|⇒|->",
     re.IGNORECASE,
 )
@@ -209,6 +222,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             continue
         if _is_other_label(turned, question):
             continue
+        if _is_denied_number(turned):
+            return None
         if _WOULD.search(turned) and not _TURN.search(plain):
             continue
         if _TOO.search(turned) or _HEARSAY.search(statement) or not is_claimed(turned):
@@ -217,6 +232,16 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     return None
 
 
+def _is_denied_number(statement: str) -> bool:
+    """Whether the clause before the last number denies it: "I doubt that it is 8"."""
+    number = deque(_NUMBER.finditer(statement), maxlen=1).pop()
+    before = _THAT.sub(" ", statement[: number.start()])
+    clause = _CLAUSE_END.split(before)[-1]
+    return is_denied(words_of(clause), [])
+
+
+_THAT = re.compile(r",\s(?=(?:dass|daß|что|że|že|hogy)\s)")
+_CLAUSE_END = re.compile(r"[;:,.!?](?=\s)|\b(?:so|because|since|and)\b")
 _NONE = re.compile(
     r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but"
     r"|other))|\b(?:is|are|was|were|has|have|had|got|scored"
@@ -267,7 +292,7 @@ def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
     after = _values_end([_REASON.sub("", sentence) for sentence in kept])
-    if _WRONG.search(after) or is_retracted(after, ""):
+    if _WRONG.search(after) or _NO_ALONE.match(after) or is_retracted(after, ""):
         return ()  # what follows the last value takes it back
     statements = [
         result if keep_asides else _ASIDE.sub(_other_values, result)
@@ -349,7 +374,7 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 # -- Options
 
 _LETTER = re.compile(
-    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
+    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter|statement|sentence|item)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
     r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
@@ -359,7 +384,7 @@ _RULED_OUT = re.compile(
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
-    r"|(?:is|was)\s(?:wrong|false|incorrect|never|out)\b)",
+    r"|(?:is|was)\s(?:(?:the\s)?(?:wrong|false|incorrect)|a\strap|never|out)\b)",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
@@ -384,6 +409,8 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
+        if _HEARSAY.search(statement):
+            continue
         statement = _ELIMINATED.sub("", _REASON.sub("", statement))
         if _OR_LETTER.search(statement) or lists_options(statement):
             return None
@@ -431,7 +458,7 @@ def stated_option(text: str, options: tuple[str, ...]) -> str | None:
 def _denied_before(words: list[str], option: str) -> bool:
     mine = words_of(option)
     at = _index(words, mine) or 0
-    return is_denied(words[:at], words[at + len(mine) : at + len(mine) + 3])
+    return is_denied(words[:at], words[at + len(mine) : at + len(mine) + 6])
 
 
 # -- Texts
@@ -442,7 +469,7 @@ _TAIL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LEAD = re.compile(
-    r"^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
+    r"^if\b[^,]{0,80},\sthen\s|^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
     r"|because|unlike|once|here|there|yes|well|clearly"
     r"|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
     re.IGNORECASE,
@@ -522,13 +549,13 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
     asked = _content(question)
     turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
     turned = plain_name(with_acronyms(_SUFFIX.sub("", turned), gold))
-    if _OFFERED.search(turned) or _HEARSAY.search(turned) or find("deny", turned):
+    if _OFFERED.search(_LEAD.sub("", turned)) or _HEARSAY.search(turned) or find("deny", turned):
         return False
     if _is_complement(turned, gold, wanted, asked):
         return True
     whole = _LEAD.sub("", turned)
     words = words_of(_TAIL.sub("", whole))
-    asked -= {*wanted}
+    asked = (asked | {f"{word}s" for word in asked}) - {*wanted}
     if words == wanted and _EXPLAINED.search(whole) and is_claimed(whole):
         return True
     return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
@@ -568,10 +595,12 @@ def _answers(statement: str, asked: set[str]) -> bool:
 def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     at = _index(words, wanted)
     end = (at or 0) + len(wanted)
-    if at is None or is_denied(words[max(0, at - _NEAR) : at], words[end : end + 3]):
+    if at is None or is_denied(words[max(0, at - _NEAR) : at], words[end : end + 6]):
         return False
     before = words[at - 1] if at else ""
     if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
+        return False
+    if before == "as" and {"same", "such"} & {*words[:at]}:
         return False
     if before == "to" and (words[at - 2] in _NEXT or _PREFERRED & {*words[:at]}):
         return False

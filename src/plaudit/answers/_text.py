@@ -58,6 +58,8 @@ def same_words(gold: str, answer: str) -> bool:
             return True
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
+    if len(mine) == 2 and any(map(str.isdigit, mine)):  # Act V, the fifth act
+        return sorted(mine) == sorted(yours)
     return mine == yours or "".join(mine) == "".join(yours)
 
 

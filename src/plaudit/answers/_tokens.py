@@ -81,7 +81,9 @@ NO_NOUNS = frozenset(
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
     " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
-    " perhaps probably ish so değil nicht niet ikke inte".split()
+    " perhaps probably ish farther further longer shorter taller older younger heavier lighter"
+    " higher lower faster slower extra additional too later"
+    " earlier so değil nicht niet ikke inte".split()
 )
 
 _UP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))

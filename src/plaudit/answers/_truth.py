@@ -12,7 +12,8 @@ _ASKS_FOR_SYMBOL = re.compile(r"\b(?:symbol|element|abbreviation|letter)\b", re.
 _DRESS = re.compile(r"\\(?:text|textbf|mathrm|boxed)\b|[*_`$\\{}\"'“”()\[\]]")
 _CLAUSES = re.compile(r"[.!?;:\n,]+|\s[-–—]+\s|\bbut\b|\bso\b(?=\s\w)|\bbecause\b")
 _LEAD = (
-    r"^\s*+(?:(?:well|i(?:'d| would) say|i think|i believe|i(?:m| am) afraid|sorry|in short"
+    r"^\s*+(?:(?:well|i(?:'d|d| would)(?: have to)? say|i think|i believe|i(?:m| am) afraid"
+    r"|sorry|in short"
     r"|short answer|therefore|thus"
     r"|hence|the (?:final |short |correct )?answer is|answer|final answer|and|then|that is|thats"
     r"|it is|its|this is|they are|the (?:statement|claim|sentence|assertion)(?: is)?|which is|oh)"
@@ -26,7 +27,7 @@ _NO = re.compile(
     r" from it\b"
     r"|on the contrary\b|quite the opposite\b|hardly\b|nope\b"
     r"|nah\b|no way\b|never\b|false\b|incorrect\b|wrong\b|untrue\b|impossible\b|negative\b"
-    r"|there is no way\b"
+    r"|there is no way\b|not in a (?:million|thousand)\b|not on your life\b|not$"
     r"|(?:that|this|it)(?: is not|isnt| isnt| cannot be| cant be| wont be| is far from being)"
     r" (?:so|the case|true|right|correct)\b"
     r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
@@ -35,11 +36,13 @@ _NO = re.compile(
 )
 _YES = re.compile(
     _LEAD + r"(?:yes\b|yeah\b|yep\b|yup\b|true\b|correct\b|right\b|affirmative\b|of course\b|sure\b"
-    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b|exactly\b"
+    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b"
+    r"|exactly\b|you bet\b|by all means\b|naturally\b"
     r"|indeed\b(?!.*(?:\bnot\b|nt\b)))"
 )
 _SAYS_NO = re.compile(
-    r"\b(?:is|are|was) (?:false|incorrect|wrong|untrue|impossible|not (?:true|correct|possible))\b"
+    r"\b(?:is|are|was|would be) (?:false|incorrect|wrong|untrue|impossible|not (?:true"
+    r"|correct|possible))\b"
 )
 _SAYS_YES = re.compile(r"\b(?:is|are|was) (?:true|correct|possible)\b")
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|hold on|scratch that|on second thought)\b")
@@ -56,6 +59,7 @@ _AUXILIARY = re.compile(
 )
 _DENIES = re.compile(r"\b(?:not|never|cannot|none|neither|nor|isnt|arent|wasnt|werent|doesnt|dont"
                      r"|didnt|cant|hasnt|havent|wont|wouldnt)\b")  # fmt: skip
+_NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b")
 _WORD = re.compile(r"[a-z0-9]++")
 _SMALL = frozenset(
     "is are was were does do did can could has have had will would should may must the a an of in"
@@ -142,4 +146,4 @@ def _by_statement(text: str, question: str) -> bool | None:
     words = {*_WORD.findall(statement)}
     if 2 * len(asked & words) < len(asked) and not re.match(r"\s*+(?:it|they|he|she)\b", statement):
         return None
-    return not _DENIES.search(statement)
+    return not _DENIES.search(_NOT_ONLY.sub("", statement))
