@@ -54,6 +54,10 @@ _ASK = _words(
 _NOTHING = frozenset(["nothing", "none", "nobody", "one", "nowhere"])
 _ANYTHING = _words("anything anyone anybody anywhere everything everyone all every any")
 _BUT = frozenset(["but", "other", "except", "besides"])
+_EXCEPT = frozenset(["but", "except", "besides", "save"])
+_HELP = frozenset(["else", "cannot", "help"])
+_SOME = frozenset("some others other people many most they nobody".split())
+_CLAIM = _words("say said says claim claims claimed think thinks believe believes argue suggest")
 _AFTER = 5  # words after a name in which a verb may deny it
 
 
@@ -73,13 +77,21 @@ def _since_turn(words: list[str]) -> list[str]:
     """The words after the last "but" that is no part of "nothing but"."""
     for at in range(len(words) - 1, -1, -1):
         before = words[at - 1] if at else ""
-        if words[at] == "but" and before not in _NOTHING | _ANYTHING | {"else", "cannot", "help"}:
+        if words[at] == "but" and before not in _HELP and not is_exception(words[:at]):
             return words[at + 1 :]
     return words
 
 
+def is_exception(before: list[str]) -> bool:
+    """Whether a "but" after these words excepts: "any city but", "nothing but"."""
+    return not (_NOTHING | _ANYTHING | {"no"}).isdisjoint(before[-3:])
+
+
 def _is_open(before: list[str]) -> bool:
     if "whether" in before:
+        return True
+    said = next((at for at, word in enumerate(before) if word in _CLAIM), 0)
+    if said and not _SOME.isdisjoint(before[max(0, said - 2) : said]):
         return True
     at = before.index("if") if "if" in before else len(before)
     return at < len(before) and not _ASK.isdisjoint(before[:at])
@@ -93,17 +105,21 @@ def _denials(words: list[str]) -> int:
             skipped = following in _ONLY or (
                 word in ("no", "not") and following in ("wonder", "so")
             )
-            only = (word in _NOTHING or following in ("one", "1")) and not _BUT.isdisjoint(
-                words[at + 1 : at + 4]
+            near = words[at + 1 : at + 4]
+            only = (word in _NOTHING or word == "no" or following in ("one", "1")) and not (
+                _BUT.isdisjoint(near)
             )
-            count += not (skipped or only or (word == "no" and following == "other"))
+            twice = word == "nor" and "neither" in words[:at]
+            count += not (skipped or only or twice)
+        elif word == "other" and following == "than":
+            count += (_NOTHING | {"no"}).isdisjoint(words[max(0, at - 3) : at])
         else:
             count += _denies(word, following, words[at + 1 : at + 4], count > 0)
     return count
 
 
 def _denies(word: str, following: str, near: list[str], is_denied_before: bool) -> bool:
-    if word in _DENY or (word in _ANYTHING and following in _BUT):
+    if word in _DENY or (word in _ANYTHING and not _EXCEPT.isdisjoint(near)):
         return True
     if word in _RULE or word in _GIVE:
         return following == ("out" if word in _RULE else "up")

@@ -12,6 +12,7 @@ from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer, f
 from plaudit.answers._forms import (
     asks_for_base,
     has_asked_form,
+    names_another_value,
     same_digits,
     same_factorization,
 )
@@ -117,6 +118,7 @@ _BOUNDED_CLOCK = re.compile(
     r"|since)\s(?:\d|noon|mid)",
     re.IGNORECASE,
 )
+_DENIED_LETTER = re.compile(r"^\W*(?:it(?:'s| is) |is )?not \(?[A-Ja-j]\)?\W*$", re.IGNORECASE)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
 _ANNOUNCED_GOLD = re.compile(r"(?:final )?answer\s*+:\s*+(?=\S)", re.IGNORECASE)
@@ -174,6 +176,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
         and final.text == rules.question.strip()
     ):
         final = Final("", "")
+    if final.where in ("line", "announced") and names_another_value(final.text, rules.question):
+        return Verdict(Status.DIFFERENT, final.text, golds[0], "what the value is")
     if not final.text:
         return Verdict(Status.NO_ANSWER, None, golds[0], problem=_NOTHING)
     if final.retracted:
@@ -556,6 +560,8 @@ def _listed_gold(gold: str, options: Sequence[str]) -> re.Match[str] | None:
 def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     if several_choices(answer) or lists_options(answer):
         return Decision(Status.SEVERAL, "more than one letter")
+    if _DENIED_LETTER.search(answer):
+        return different("an answer that is no option")
     labels = _LABELS.findall(answer)
     labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None

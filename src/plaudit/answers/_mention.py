@@ -98,6 +98,8 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
     """
     answer = without_question(still_claimed(answer[:_LONGEST]), question)
     answer = _ASKING.sub(" ", _REFUSED_FIRST.sub("", answer))
+    if _ONLY_QUESTION.fullmatch(answer):
+        return different("a question")
     found = _by_value(answer, golds)
     if found is None:
         found = _by_words(_spelled(answer, golds, question), golds, question)
@@ -175,6 +177,7 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
 
 
 _LONGEST_VALUE = 400
+_ONLY_QUESTION = re.compile(r"(?=\S+\s)[^.?!:\n]++\?\s*+")
 _BOUNDED_DATE = re.compile(
     r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
 )
@@ -204,7 +207,7 @@ _RELATED = re.compile(
     r"|school|workshop) of"
     r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?) (?:away )?(?:from|of)|just outside"
     r"|adjacent to|opposite"
-    r"|(?<!none )(?<!no )(?<!anything )(?<!anyone )other than|inspired by|influenced by|named after"
+    r"|inspired by|influenced by|named after"
     r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
     r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?"
     r"(?:(?:van|von|de|da|di|der|del|of)\s(?=[a-z]{0,3}\s?[A-Z]))*+)++"

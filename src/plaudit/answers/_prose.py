@@ -13,7 +13,7 @@ import re
 from collections import deque
 from functools import lru_cache
 
-from plaudit.answers._claims import is_denied
+from plaudit.answers._claims import is_denied, is_exception
 from plaudit.answers._final_answer import is_retracted, without_drafts
 from plaudit.answers._languages import find, find_all, phrases, words_in
 from plaudit.answers._number_words import in_digits
@@ -29,7 +29,8 @@ _REMARK = re.compile(
     r"^\W*(?:check|checking|verif\w+|to (?:verify|check)|remark|note|fun fact|as a (?:sanity )?"
     r"check|sanity|this (?:is (?:less|more|because|why)|makes sense|agrees|matches|checks)"
     r"|let me know|i hope|hope|feel free|if any\w*|if something|if there|should you"
-    r"|for comparison|in comparison|by comparison|please|if you"
+    r"|by contrast|conversely|on the other hand|meanwhile|likewise|similarly|for comparison"
+    r"|in comparison|by comparison|please|if you"
     r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug\w*|substitut\w*"
     r"|indeed(?=,)"
     r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
@@ -105,7 +106,7 @@ _BESIDES = re.compile(
 )
 _OF_HOW_MANY = re.compile(
     r"(?:(?<=\d)\s(?:out )?|\b(?:out )?)of (?:the |all |those |these |all the |his |her |their"
-    r" )\d+(?![\d.,/%]*\d|%)"
+    r" )(?:[a-z]+ )?\d+(?![\d.,/%]*\d|%)"
 )
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
@@ -184,6 +185,7 @@ _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
 _PRONOUN = re.compile(
     r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE
 )
+_SENTENCE_BEFORE = re.compile(r"\d|\b(?:is|are|was|were|has|have|there|gets?|costs?)\b", re.I)
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
@@ -210,6 +212,7 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
+        statement = _ALTHOUGH.sub("", statement)
         plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
         turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
         if _GIVEN_UP.search(turned):
@@ -240,6 +243,8 @@ def _is_denied_number(statement: str) -> bool:
     return is_denied(words_of(clause), [])
 
 
+# What is granted before a comma says nothing of the answer: "While I can't see it, it is 12."
+_ALTHOUGH = re.compile(r"^\W*(?:while|although|though|even though|even if)\b[^,]{0,80},\s", re.I)
 _THAT = re.compile(r",\s(?=(?:dass|daß|что|że|že|hogy)\s)")
 _CLAUSE_END = re.compile(r"[;:,.!?](?=\s)|\b(?:so|because|since|and)\b")
 _NONE = re.compile(
@@ -278,6 +283,8 @@ def _is_other_label(statement: str, question: str) -> bool:
     """Return whether a statement is a label with a value, and the label is not what was asked."""
     labelled = _LABELLED.match(statement)
     if labelled is None or _USUAL_LABEL.search(labelled[1]) or _PRONOUN.search(labelled[1]):
+        return False
+    if _SENTENCE_BEFORE.search(labelled[1]):
         return False
     label = _content(labelled[1])
     return bool(label) and not label <= _content(question)
@@ -328,12 +335,22 @@ def _values_end(sentences: list[str]) -> str:
 
 def _after_turn(statement: str) -> str:
     """Return what follows the last "but", "wait" or "correction" that a value follows."""
-    turns = [*_TURN.finditer(statement), *find_all("but", statement)]
+    turns = [*_turns(statement), *find_all("but", statement)]
     for turn in sorted(turns, key=lambda turn: -turn.end()):
         rest = statement[turn.end() :]
         if _NUMBER.search(rest):
             return rest
     return statement
+
+
+def _turns(statement: str) -> list[re.Match[str]]:
+    """The words that turn from what is given up to the answer; "any but" is none."""
+    return [
+        turn
+        for turn in _TURN.finditer(statement)
+        if not turn[0].lower().startswith("but")
+        or not is_exception(statement[: turn.start()].lower().split())
+    ]
 
 
 def _value(statement: str, with_unit: bool) -> str | None:
@@ -598,7 +615,11 @@ def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     if at is None or is_denied(words[max(0, at - _NEAR) : at], words[end : end + 6]):
         return False
     before = words[at - 1] if at else ""
-    if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
+    if before in _COMPARING or "between" in words[max(0, at - 4) : at]:
+        return False
+    if before.startswith("out") and before.endswith(("s", "ed")):  # outweighs, outlived
+        return False
+    if before == "of" and not (at > 1 and words[at - 2] in _OF):
         return False
     if before == "as" and {"same", "such"} & {*words[:at]}:
         return False
@@ -652,12 +673,9 @@ def _index(words: list[str], wanted: list[str]) -> int | None:
 
 
 def _after_turn_of_text(statement: str) -> str:
-    turns = list(_TURN.finditer(statement))
-    return (
-        statement[turns[-1].end() :]
-        if turns and statement[turns[-1].end() :].strip(" .")
-        else statement
-    )
+    turns = _turns(statement)
+    rest = statement[turns[-1].end() :] if turns else ""
+    return rest if rest.strip(" .") else statement
 
 
 def _content(text: str) -> set[str]:
