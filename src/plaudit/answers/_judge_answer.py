@@ -118,6 +118,9 @@ _BOUNDED_CLOCK = re.compile(
     r"|since)\s(?:\d|noon|mid)",
     re.IGNORECASE,
 )
+_BOUNDED_DATE = re.compile(
+    r"\b(?:before|after|until|till|since|preceding|following)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
+)
 _DENIED_LETTER = re.compile(r"^\W*(?:it(?:'s| is) |is )?not \(?[A-Ja-j]\)?\W*$", re.IGNORECASE)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
@@ -445,7 +448,8 @@ def _compared_as_words(answer: str, gold: str, rules: Rules) -> tuple[str, Decis
         if same or is_direction(gold, answer):
             return "text", equal("the same text")
         if same is not None:  # A run of letters is no product: HOW is not WHO.
-            return "text", different("their letters")
+            spelled = gold.islower() and same_words(gold, answer)  # the tenth, 10th
+            return "text", equal("the same words") if spelled else different("their letters")
         text = _text(answer, gold, rules)
         if text.equal:
             return "text", text
@@ -618,7 +622,9 @@ def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     mine = read_date(gold)
     if mine is None:
         return None
-    yours = read_date(answer, short=bool(mine.month)) or _only(dates_in(answer), answer)
+    yours = read_date(answer, short=bool(mine.month))
+    if yours is None and not _BOUNDED_DATE.search(answer):
+        yours = _only(dates_in(answer), answer)
     if yours is None:
         same = same_words(gold, answer)
         return equal("the same words") if same else different("an answer that is no date")

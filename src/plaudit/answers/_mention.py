@@ -205,7 +205,8 @@ _RELATED = re.compile(
     rf"|similar to|compared (?:to|with)|someone like|before"
     r"|not far from|close to|borders?(?: on)?|bordering|neighbou?rs|adjoins|(?:style|manner"
     r"|school|workshop) of"
-    r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?) (?:away )?(?:from|of)|just outside"
+    r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?|drive|walk|flight"
+    r"|ride) (?:away )?(?:from|of)|just outside"
     r"|adjacent to|opposite"
     r"|inspired by|influenced by|named after"
     r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
@@ -771,7 +772,7 @@ def _denied(
 
 def _taken_back(after: list[str]) -> bool:
     """Whether the words that follow a name say that it is wrong."""
-    if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"]):
+    if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"], ["other"]):
         return True
     denied = any(word in _DENIED and other in _RIGHT for word, other in pairwise(after))
     return denied or any(word in ("wrong", "incorrect", "mistaken") for word in after)

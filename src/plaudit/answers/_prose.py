@@ -181,6 +181,7 @@ _SUBJECT = re.compile(
 _BOUNDED = re.compile(
     r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I
 )
+_BY_YEAR = re.compile(r"\bby (?:1\d|20)\d\d\b", re.IGNORECASE)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
 _PRONOUN = re.compile(
     r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE
@@ -359,7 +360,7 @@ def _value(statement: str, with_unit: bool) -> str | None:
         statement = explained[-1]
     numbers = list(_NUMBER.finditer(statement))
     if len({number[0].strip() for number in numbers}) == 1:
-        bounded = _BOUNDED.search(statement, 0, numbers[0].start())
+        bounded = _BOUNDED.search(statement, 0, numbers[0].start()) or _BY_YEAR.search(statement)
         return None if bounded else _plain(numbers[0], with_unit)
     last_clause = re.split(r",\s|\bso\b", statement)[-1]
     last_clause = _KNOWN_COUNT.sub(" ", last_clause)
@@ -506,7 +507,8 @@ _PREFERRED = frozenset("prefer prefers preferred preferable superior inferior op
 _OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
 # What follows these is compared with the answer, or related to it.
 _COMPARING = frozenset(
-    "than like near before after beside besides unlike except but without against versus vs from"
+    "imitates imitate imitated mimics mimicked reminds cancelled canceled skipped than"
+    " like near before after beside besides unlike except but without against versus vs from"
     " resembles resembled replaces replaced rivals precedes preceded borders lacks excludes denies"
     " avoids opposes succeeded beat beats defeated"
     " until since like towards toward over under above below behind between".split()

@@ -27,7 +27,8 @@ _NO = re.compile(
     r" from it\b"
     r"|on the contrary\b|quite the opposite\b|hardly\b|nope\b"
     r"|nah\b|no way\b|never\b|false\b|incorrect\b|wrong\b|untrue\b|impossible\b|negative\b"
-    r"|there is no way\b|not in a (?:million|thousand)\b|not on your life\b|not$"
+    r"|there is no way\b|i (?:dont|do not) (?:think|believe) so\b|not in a (?:million"
+    r"|thousand)\b|not on your life\b|not$"
     r"|(?:that|this|it)(?: is not|isnt| isnt| cannot be| cant be| wont be| is far from being)"
     r" (?:so|the case|true|right|correct)\b"
     r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
@@ -37,7 +38,7 @@ _NO = re.compile(
 _YES = re.compile(
     _LEAD + r"(?:yes\b|yeah\b|yep\b|yup\b|true\b|correct\b|right\b|affirmative\b|of course\b|sure\b"
     r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b"
-    r"|exactly\b|you bet\b|by all means\b|naturally\b"
+    r"|exactly\b|you bet\b|i (?:think|believe) so\b|by all means\b|naturally\b"
     r"|indeed\b(?!.*(?:\bnot\b|nt\b)))"
 )
 _SAYS_NO = re.compile(
