@@ -45,7 +45,6 @@ _GIVE = frozenset(["give", "gives", "gave", "given", "giving"])
 _ONLY = _words("only just merely simply surprisingly least")
 _HARD = frozenset(["hard", "difficult", "tough"])
 _BELIEVE = _words("believe imagine accept see say tell claim argue think maintain")
-_OPEN = frozenset(["whether", "if"])
 _ASK = _words(
     "know knows knew tell tells say sure certain ask asked asks wonder wondered wonders check"
     " determine decide see depends unclear unknown unsure surprised astonished amazed shocked"

@@ -9,7 +9,6 @@ import string
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import pairwise
 from typing import NamedTuple
 
 from plaudit.answers._claims import is_denied
@@ -40,7 +39,6 @@ _TITLES = frozenset(
     "general president king queen prince princess dr doctor sir mr mrs ms saint st pope senator"
     " captain colonel professor lord lady emperor chief actor actress singer".split()
 )
-_DENIED = frozenset("not never isnt wasnt arent neither nor".split())
 _RULED_OUT = frozenset(
     tuple(pair.split())
     for pair in (
@@ -49,7 +47,6 @@ _RULED_OUT = frozenset(
     )
 )
 _WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
-_RIGHT = frozenset(["right", "correct", "answer", "it"])
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
@@ -774,8 +771,7 @@ def _taken_back(after: list[str]) -> bool:
     """Whether the words that follow a name say that it is wrong."""
     if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"], ["other"]):
         return True
-    denied = any(word in _DENIED and other in _RIGHT for word, other in pairwise(after))
-    return denied or any(word in ("wrong", "incorrect", "mistaken") for word in after)
+    return any(word in ("wrong", "incorrect", "mistaken") for word in after)
 
 
 def _names_another_last(answer: str, known: set[str]) -> bool:
