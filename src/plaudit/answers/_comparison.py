@@ -10,7 +10,7 @@ from fractions import Fraction
 from plaudit.answers._equations import either_equation, is_identity, same_congruence, same_equation
 from plaudit.answers._expressions import same_expression, same_members
 from plaudit.answers._intervals import same_set
-from plaudit.answers._numbers import unsolved
+from plaudit.answers._numbers import same_number, unsolved
 from plaudit.answers._quantities import as_temperatures, same_quantity, with_unit_letter
 from plaudit.answers._rules import (
     SAME,
@@ -56,6 +56,7 @@ from plaudit.answers._values import UndefinedError, exact, spend
 from plaudit.judge import Status
 
 _CHAIN = frozenset(["=", r"\approx"])
+_PLAIN = ("num", "dec")
 _INTERVAL_WORDS = ("interval", "domain", "range of", "inequalit", "values of", "monoton")
 
 
@@ -67,7 +68,10 @@ def compare(
     integers: the letters that run over the integers
     """
     try:
-        return _Comparer(rules, integers).compare(gold, answer)
+        comparer = _Comparer(rules, integers)
+        if gold.op in _PLAIN and answer.op in _PLAIN:
+            return SAME if gold == answer else comparer.number(gold, answer)
+        return comparer.compare(gold, answer)
     except UndefinedError as error:
         return Decision(Status.UNDECIDED, f"no value: {error}")
 
@@ -118,7 +122,7 @@ class _Comparer:
             gold, answer = as_temperatures(gold, answer)
         if letters(gold) or letters(answer):
             return self._expression(gold, answer)
-        return self._number(gold, answer)
+        return self.number(gold, answer)
 
     def _base(self, gold: Node, answer: Node) -> Decision:
         return different("another base" if answer.op == gold.op else "a base on one side only")
@@ -132,7 +136,10 @@ class _Comparer:
             return deciding(found)
         return Decision(Status.SEVERAL, "more than one answer")
 
-    def _number(self, gold: Node, answer: Node) -> Decision:
+    def number(self, gold: Node, answer: Node) -> Decision:
+        if gold.op in _PLAIN and answer.op in _PLAIN:
+            same, decided_by = same_number(gold, answer, self.rules)
+            return equal(decided_by) if same else different(decided_by)
         left = unsolved(answer) - unsolved(gold)
         restated = bool(left) and not self.nested and not self.rules.unsolved
         said = Decision(Status.UNSOLVED, f"not carried out: {', '.join(sorted(left))}")

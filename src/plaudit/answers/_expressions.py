@@ -127,7 +127,8 @@ def _points(names: list[str], whole: bool) -> Iterator[dict[str, Fraction]]:
 # -- Quotients of polynomials
 
 Product = tuple[tuple[str, int], ...]
-Polynomial = dict[Product, Fraction]
+Polynomial = dict[Product, Fraction | int]
+_ONE: Polynomial = {(): 1}
 # A larger polynomial is compared by its values.
 MOST_TERMS = 300
 HIGHEST = 24  # exponent
@@ -148,14 +149,14 @@ def same_quotient(one: Node, other: Node) -> bool | None:
 
 
 def _quotient(node: Node) -> tuple[Polynomial, Polynomial]:
-    one: Polynomial = {(): Fraction(1)}
+    one = _ONE
     match node.op:
         case "num":
             return _constant(node.val), one
         case "dec":
             return _constant(node.val.value), one
         case "sym":
-            return {((node.val, 1),): Fraction(1)}, one
+            return {((node.val, 1),): 1}, one
         case "group":
             return _quotient(node.args[0])
         case "neg":
@@ -185,7 +186,8 @@ def _quotient(node: Node) -> tuple[Polynomial, Polynomial]:
 def _constant(value: Fraction) -> Polynomial:
     if value.numerator.bit_length() + value.denominator.bit_length() > MOST_BITS:
         raise _NoPolynomialError
-    return {(): value} if value else {}
+    # Whole numbers are far faster than fractions.
+    return {(): value.numerator if value.denominator == 1 else value} if value else {}
 
 
 def _power(node: Node) -> tuple[Polynomial, Polynomial]:
@@ -199,7 +201,7 @@ def _power(node: Node) -> tuple[Polynomial, Polynomial]:
         if not top:
             raise _NoPolynomialError
         top, bottom = bottom, top
-    result: tuple[Polynomial, Polynomial] = {(): Fraction(1)}, {(): Fraction(1)}
+    result = _ONE, _ONE
     for _ in range(abs(int(exponent.val))):
         result = _times(result[0], top), _times(result[1], bottom)
     return result
@@ -208,30 +210,36 @@ def _power(node: Node) -> tuple[Polynomial, Polynomial]:
 def _sum(
     one: tuple[Polynomial, Polynomial], other: tuple[Polynomial, Polynomial]
 ) -> tuple[Polynomial, Polynomial]:
-    total = _times(one[0], other[1])
+    total = dict(_times(one[0], other[1]))
     for product, value in _times(other[0], one[1]).items():
-        total[product] = total.get(product, Fraction(0)) + value
+        total[product] = total.get(product, 0) + value
     return {p: value for p, value in total.items() if value}, _times(one[1], other[1])
 
 
 def _times(one: Polynomial, other: Polynomial) -> Polynomial:
+    if one is _ONE or other is _ONE:
+        return other if one is _ONE else one
     if len(one) * len(other) > 10 * MOST_TERMS:
         raise _NoPolynomialError
     spend(5 * len(one) * len(other))
     total: Polynomial = {}
     for left, value in one.items():
         for right, factor in other.items():
-            powers = dict(left)
-            for name, power in right:
-                powers[name] = powers.get(name, 0) + power
-            product = tuple(sorted(powers.items()))
-            total[product] = _bounded(total.get(product, Fraction(0)) + value * factor)
+            product = _product(left, right) if left and right else left or right
+            total[product] = _bounded(total.get(product, 0) + value * factor)
     if len(total) > MOST_TERMS:
         raise _NoPolynomialError
     return {product: value for product, value in total.items() if value}
 
 
-def _bounded(value: Fraction) -> Fraction:
+def _product(left: Product, right: Product) -> Product:
+    powers = dict(left)
+    for name, power in right:
+        powers[name] = powers.get(name, 0) + power
+    return tuple(sorted(powers.items()))
+
+
+def _bounded(value: Fraction | int) -> Fraction | int:
     bits = value.numerator.bit_length() + value.denominator.bit_length()
     if bits > 10 * MOST_BITS:
         raise _NoPolynomialError

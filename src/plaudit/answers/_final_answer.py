@@ -9,7 +9,8 @@ import re
 from collections import deque
 from typing import NamedTuple
 
-from plaudit.answers._languages import number_words, pattern, phrases
+from plaudit.answers._claims import is_denied
+from plaudit.answers._languages import find_all, number_words, phrases
 from plaudit.inputs.extract import after_thinking
 from plaudit.inputs.parsing import read_literal
 
@@ -37,6 +38,19 @@ _ANNOUNCED = re.compile(
     r"(?:is(?!n['’]t)\s*+:?|:|=|(?:would|must|should)\s++be|equals)|^[*_ \t]*+ans\b[*_]*+\s*+[:.=]|"
     r"\b(?:correct|right|best)\s++(?:option|choice|letter)\b[*_]*+\s*+(?:is\s*+:?|:|=)",
     re.IGNORECASE | re.MULTILINE,
+)
+# One of these is in each announcement: most texts have none.
+_ANNOUNCING = (
+    "####",
+    "answer",
+    "result",
+    "solution",
+    "ans",
+    "a:",
+    " :",
+    "option",
+    "choice",
+    "letter",
 )
 _FILLING = re.compile(
     r"^(?:therefore|thus|hence|then|simply|clearly|just|donc|alors|also|somit|daher|entonces"
@@ -100,7 +114,11 @@ def final_answer(text: str) -> Final:
     >>> final_answer("First this,\nthen that:\n\n42")
     Final(text='42', where='line', retracted=False)
     """
-    body = after_thinking(text)
+    return final_of(after_thinking(text))
+
+
+def final_of(body: str) -> Final:
+    """The final answer of a text without thinking."""
     found = _boxed_or_tagged(body) or _in_json(body) or _announced(body)
     if found is None:
         return _last_line(body)
@@ -124,10 +142,11 @@ def answer_text(text: str) -> str:
     >>> answer_text("<answer>Rome</answer> No, wait, that is wrong.")
     ''
     """
-    final = final_answer(text)
+    body = after_thinking(text)
+    final = final_of(body)
     if final.where in ("box", "tag", "json", "announced"):
         return "" if final.retracted else final.text
-    return after_thinking(text).strip()
+    return body.strip()
 
 
 def _boxed_or_tagged(text: str) -> tuple[str, str, int] | None:
@@ -222,12 +241,16 @@ def _run(text: str, boxes: list[tuple[int, int, str]]) -> str:
 def _announced(text: str) -> tuple[str, str, int] | None:
     # A short queue keeps the last that went through it.
     start = max(0, len(text) - LONGEST_END)
-    last = deque(_ANNOUNCED.finditer(text, start), maxlen=2)
+    lowered = text.lower()
+    may_be_english = any(word in lowered for word in _ANNOUNCING)
+    last = deque(_ANNOUNCED.finditer(text, start) if may_be_english else (), maxlen=2)
     is_english = bool(last)
-    last = last or deque(pattern("announce").finditer(text, start), maxlen=1)
+    last = last or deque(find_all("announce", text, start), maxlen=1)
     if len(last) == 2 and not text[last[1].end() :].strip(" *:\n"):
         last.pop()  # a text that is cut off after "the answer is"
     if not last:
+        return None
+    if is_english and _is_denied_announcement(text, last[-1].start()):
         return None
     start = last[-1].end()
     while text[start : start + 1].isspace() or text[start : start + 1] in ("*", ":", "："):
@@ -245,6 +268,15 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     if len(answer) > LONGEST_ANSWER:
         return None
     return answer, "announced", end
+
+
+def _is_denied_announcement(text: str, start: int) -> bool:
+    """Whether an announcement is denied: "I doubt that the answer is 5"."""
+    clause = _CLAUSE_END.split(text[max(0, start - 60) : start])[-1]
+    return is_denied(clause.replace("'", "").replace("’", "").lower().split(), [])
+
+
+_CLAUSE_END = re.compile(r"[;:,.!?\n]|\b(?:so|because|since|and|therefore|thus|hence|then)\b", re.I)
 
 
 def _under_key(mapping: str) -> str:
@@ -268,10 +300,43 @@ _REMARK = re.compile(
 )
 
 
+_DRAFT = re.compile(r"<(draft|steps?|explanation|rejected|notes?|plan|working)\b[^<>]{0,80}>", re.I)
+
+
+def without_drafts(text: str) -> str:
+    """Return a text without what stands in tags such as `<draft>…</draft>`.
+
+    >>> without_drafts("<rejected>3</rejected> It is 4.")
+    ' It is 4.'
+    """
+    kept, end = [], 0
+    while "</" in text and (opened := _DRAFT.search(text, end)):
+        closing = f"</{opened[1]}>"
+        closed = text.find(closing, opened.end())
+        if closed < 0:
+            break
+        kept.append(text[end : opened.start()])
+        end = closed + len(closing)
+    return "".join(kept) + text[end:]
+
+
+_REMARK_BEHIND = re.compile(
+    r"(?<=[.!?])\s++(?=(?:check|verification|verify|note|remark|proof|indeed)\b[:,]?\s)", re.I
+)
+_EXPLANATION = re.compile(
+    r"[\s*_(>#-]*+(?:explanation|reason|reasoning|because)\b[*_]*+\s*+:", re.I
+)
+
+
 def _last_line(text: str) -> Final:
+    text = without_drafts(text)
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
-    while len(lines) > 1 and _REMARK.match(lines[-1]):
+    while len(lines) > 1 and (
+        _REMARK.match(lines[-1]) or (_EXPLANATION.match(lines[-1]) and len(lines[0].split()) < 3)
+    ):
         lines.pop()
+    if lines:
+        lines[-1] = _REMARK_BEHIND.split(lines[-1], maxsplit=1)[0]
     if not lines:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:
@@ -345,6 +410,8 @@ _WEAK = (
 
 def is_retracted(after: str, answer: str) -> bool:
     r"""Whether what follows an answer takes it back."""
+    if not after.strip():
+        return False
     last = None
     for found in _TAKEN_BACK.finditer(after):
         sentence = _sentence_around(after, found.start())

@@ -20,6 +20,7 @@ _FRACTION = re.compile(
 _MIXED = re.compile(
     r"-?\d++\s*+(?:\\[dt]?frac|\s\d++\s*+/|[¼-¾⅐-⅞]|\+\s*+\d++\s*+/|and\s)|^-?\d++$"
 )
+_MIXED_NUMBER = re.compile(r"\d\s++\d++\s*+/|\d\s*+\\[dt]?frac")
 _SQUARE = re.compile(r"\)\s*+(?:\^\s*+\{?2\}?|²|\*\*2)|^[^()]*+$")
 _SUM = re.compile(r"(?<=[\w)}²³\s])[+−–-](?=[\s\w({\\])")
 _INSIDE = re.compile(r"\([^()]*+\)")
@@ -64,6 +65,8 @@ def _is_decimal(answer: str, gold: str) -> bool:
 
 
 def _is_fraction(answer: str, gold: str) -> bool:
+    if _MIXED_NUMBER.search(answer):
+        return False
     return bool(_FRACTION.search(answer)) or not re.search(r"\d\.\d|%", answer)
 
 
@@ -118,7 +121,41 @@ def _restates(answer: str, question: str) -> bool:
 
 
 def _plain(text: str) -> str:
+    text = text.replace("√", "sqrt")
     return _FORMATTING.sub("", text.replace("·", "*").replace("\\cdot", "*")).strip(".").lower()
+
+
+# -- Names of values
+
+# Of each, a question asks for one, and an answer that names another one answers something else.
+_CONTRASTS = tuple(
+    frozenset(words.split())
+    for words in (
+        "quotient remainder", "mean median mode range", "area perimeter volume circumference",
+        "length width height depth", "sum product difference", "numerator denominator",
+        "maximum minimum", "radius diameter", "speed distance", "profit revenue cost",
+    )
+)  # fmt: skip
+_NAMED = re.compile(
+    r"\W*(?:(?:so|hence|thus|then|therefore),?\s)?the\s([a-z]+)\s(?:is|was|=|equals)\s", re.I
+)
+_WORD = re.compile(r"[a-z]+")
+
+
+def names_another_value(answer: str, question: str) -> bool:
+    """Whether a statement is on another value than the question's.
+
+    >>> names_another_value("The quotient is 2.", "What is the remainder?")
+    True
+    """
+    found = _NAMED.match(answer) if question and len(answer) < _LONGEST_STATEMENT else None
+    if found is None:
+        return False
+    asked, name = {*_WORD.findall(question.lower())}, found[1].lower()
+    return name not in asked and any(name in group and group & asked for group in _CONTRASTS)
+
+
+_LONGEST_STATEMENT = 60
 
 
 # -- Prime factorizations

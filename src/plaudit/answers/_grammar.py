@@ -20,6 +20,7 @@ from plaudit.answers._tokens import (
     SCALES,
     Token,
     depths,
+    number_value,
     split,
     tokens,
     with_round_brackets,
@@ -54,6 +55,7 @@ _ABOUT = frozenset(["about", "approximately", "approx", "roughly"])
 _NAME_WORDS = frozenset(["is", "equals", "are"])
 _CURRENCIES = frozenset(["$", r"\euro", r"\pounds", r"\yen"])
 _WHOLE = re.compile(r"-?[0-9]{1,15}")
+_DECIMAL = re.compile(r"[0-9]{1,15}\.[0-9]{1,15}")
 _WORDS_ALONE = re.compile(r"[A-Za-z]{4,}+(?: [A-Za-z]{4,}+){0,5}+")
 _SET_SIGNS = (r"\cup", r"\cap", r"\setminus")
 
@@ -66,6 +68,8 @@ def read_tree(text: str, decimal_comma: bool = False) -> tuple[Node, Conditions]
     # Most golds are a whole number or a few words: they need no tokens.
     if _WHOLE.fullmatch(text):
         return number(int(text)), Conditions()
+    if _DECIMAL.fullmatch(text):
+        return Node("dec", (), number_value(text)), Conditions()
     known = formula_in_words(text)
     if known is not None:
         return known, Conditions()
@@ -381,7 +385,8 @@ def without_condition(
     """An element without the condition behind it, and the integers that the condition names."""
     if after_others and (whole := integer_letters(part, said)) is not None:
         return [], whole
-    for index, (token, depth) in enumerate(zip(part, depths(part), strict=True)):
+    limited = any(token.text.lower() in _CONDITION_WORDS for token in part)
+    for index, (token, depth) in enumerate(zip(part, depths(part), strict=True) if limited else ()):
         if depth == 0 and token.kind == "word" and token.text.lower() in _CONDITION_WORDS:
             rest = part[index + 1 :]
             if any(t.kind == "word" and t.text.lower() in _CASE_WORDS for t in rest):
@@ -560,6 +565,7 @@ _PHRASES: dict[str, Node] = {
     EMPTY,
 )
 _ONE_WORD = re.compile(r"[A-Z][a-z]{2}|odd|red|yes|sum|tie|cat|dog|sun")
+_NO_WORDS = re.compile(r"[\d+=<>^_/*|]")
 _SIGN = re.compile(r"[\\+=<>^_/*|]|(?<![a-z])-")
 _PLAIN_WORDS = re.compile(r"[^a-z ]++")
 
@@ -575,6 +581,8 @@ _MINUS = ("negative ", "minus ")
 
 def excluded_from_reals(text: str) -> str | None:
     """What "all real numbers except 1 and 2" leaves out; None if the text says something else."""
+    if "real" not in text.lower():
+        return None
     found = _EXCLUDED.match(" ".join(_TEXT.sub(r"\1", text).replace("$", "").split()))
     return found[1] if found else None
 
@@ -583,8 +591,10 @@ def formula_in_words(text: str) -> Node | None:
     """The formula that a text in words stands for; None if there is none."""
     if _ONE_WORD.fullmatch(text):
         raise CannotReadError("a word")
+    if _NO_WORDS.search(text):
+        return None
     words = re.sub(r"\\text\s*|[{}.]", " ", text).lower()
-    if _SIGN.search(words) or any(c.isdigit() for c in words):
+    if _SIGN.search(words):
         return None
     words = " ".join(_PLAIN_WORDS.sub(" ", words).split())
     value = _number_in_words(words)

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from plaudit.answers._comparison import compare
-from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer
+from plaudit.answers._final_answer import LONGEST_ANSWER, Final, final_answer, final_of
 from plaudit.answers._forms import (
     asks_for_base,
     has_asked_form,
+    names_another_value,
     same_digits,
     same_factorization,
 )
@@ -76,6 +77,7 @@ from plaudit.inputs.errors import describe_and_log
 from plaudit.inputs.extract import after_thinking
 from plaudit.judge import Status, Verdict
 
+_SHORTEST_QUESTION = 12  # characters; an answer that only repeats it is none
 _SHORT_TEXT = 3  # words; a longer gold that differs may be a paraphrase, which no rule can tell
 _MOST_WORDS = 5  # of a formula that stands alone on a line
 _SHORT = 500  # characters of an answer and its gold whose verdict is cached
@@ -89,6 +91,12 @@ _REFUSED = re.compile(
     r"\bwhether\b|\b(?:can|could|do|am|is)(?:n['’]t|not| not) (?:say|tell|know|sure|certain)\b",
     re.I,
 )
+_WHOLE = re.compile(r"-?[0-9]{1,15}")
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+_DIGIT = re.compile(r"\d")
+_LETTER = re.compile(r"[^\W\d_]")
+_FORMULA = re.compile(r"[\\^_={}()|*]")
+_MAY_BE_DATE = re.compile(r"[^\W\d_]\.?\s?[^\W\d_]|\d\s?[-/.]\s?\d|[^\x00-\x7f]")
 _GOES_ON = re.compile(r"\\[lc]?dots|\.\.\.|…")
 # math-verify may skip these and compare the rest: an answer that has more of them than its gold is
 # not passed to it.
@@ -105,8 +113,18 @@ _MAY_BE_CLOCK = re.compile(
     r"\d\s?(?:[:.{]|h)|\b[ap]\.?\s?m\b|noon|midnight|midday|clock|past|quarter|half|[^\x00-\x7f]",
     re.I,
 )
+_BOUNDED_CLOCK = re.compile(
+    r"(?<!minutes )(?<!minute )(?<!quarter )(?<!half )\b(?:before|after|until|till"
+    r"|since)\s(?:\d|noon|mid)",
+    re.IGNORECASE,
+)
+_BOUNDED_DATE = re.compile(
+    r"\b(?:before|after|until|till|since|preceding|following)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
+)
+_DENIED_LETTER = re.compile(r"^\W*(?:it(?:'s| is) |is )?not \(?[A-Ja-j]\)?\W*$", re.IGNORECASE)
 _LABELS = re.compile(r"(?<!\w)([A-Ja-j])[).](?!\w)")
 _LISTED_GOLD = re.compile(r"\(?([a-jA-J])(?:\)?|[).:]\s++(\S.*))", re.DOTALL)
+_ANNOUNCED_GOLD = re.compile(r"(?:final )?answer\s*+:\s*+(?=\S)", re.IGNORECASE)
 _CHOICE_GOLD = re.compile(r"\(?([A-J])\)?[.)]?")
 _ASKS_HOW_LONG = re.compile(r"\bhow (?:long|much time)\b|\bduration\b", re.IGNORECASE)
 _CONGRUENT = re.compile(
@@ -114,6 +132,8 @@ _CONGRUENT = re.compile(
     re.IGNORECASE,
 )
 _PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
+# "3 (mod 7)" is the remainder 3.
+_REMAINDER = re.compile(r"\$?(\d{1,9})\s*+(?:\\pmod\s*+\{?\d++\}?|\(mod\s\d++\))\$?\.?")
 _SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
@@ -151,9 +171,16 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     golds = [gold for gold in golds if gold.strip() and not is_placeholder(gold)]
     if not golds:
         return Verdict(Status.BAD_GOLD, problem="there is none")
-    if len(completion) > _LONGEST_TEXT:
-        completion = after_thinking(completion)[-_LONGEST_TEXT:]
-    final = final_answer(completion)
+    body = after_thinking(completion)[-_LONGEST_TEXT:]
+    final = final_of(body)
+    if (
+        rules.question
+        and len(rules.question) > _SHORTEST_QUESTION
+        and final.text == rules.question.strip()
+    ):
+        final = Final("", "")
+    if final.where in ("line", "announced") and names_another_value(final.text, rules.question):
+        return Verdict(Status.DIFFERENT, final.text, golds[0], "what the value is")
     if not final.text:
         return Verdict(Status.NO_ANSWER, None, golds[0], problem=_NOTHING)
     if final.retracted:
@@ -169,8 +196,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
         return best
     try:
         if best.kind == "choice":
-            return _by_stated_choice(completion, golds, rules) or best
-        said = after_thinking(completion) if final.where == "line" else final.text
+            return _by_stated_choice(body, golds, rules) or best
+        said = body if final.where == "line" else final.text
         if final.where != "line" and not _is_prose(said):
             return best
         return _by_statement(said, golds, rules) or best
@@ -195,7 +222,7 @@ def _by_stated_choice(completion: str, golds: Sequence[str], rules: Rules) -> Ve
     completion = without_question(completion, rules.question)
     for gold in golds:
         letters = letters_of_gold(gold, rules.question, bool(options))
-        if letters and letters_chosen(after_thinking(completion)[-_SHORT:]) == letters:
+        if letters and letters_chosen(completion[-_SHORT:]) == letters:
             return Verdict(Status.EQUAL, completion[-_SHORT:], gold, "the letters", kind="choice")
         if letters:
             return None
@@ -323,7 +350,7 @@ def _signs(text: str) -> Counter[str]:
 
 def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
     """How a side was read, for a person; "" if that is just as it stands."""
-    if kind in ("", "choice", "text", "time"):
+    if kind in ("", "choice", "text", "time") or _NUMBER.fullmatch(text):
         return ""
     try:
         tree = _tree(text, decimal_comma)
@@ -336,6 +363,8 @@ def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
 
 def _gold_text(gold: str) -> str:
     """A gold may itself be a solution with its answer in a box, a tag, or behind ####."""
+    if announced := _ANNOUNCED_GOLD.match(gold):
+        gold = gold[announced.end() :]
     if "\\boxed" in gold or "<answer>" in gold or "####" in gold:
         return final_answer(gold).text or gold
     return gold
@@ -343,13 +372,17 @@ def _gold_text(gold: str) -> str:
 
 def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
     kind, found = _compared(final, gold, rules)
+    if _NUMBER.fullmatch(final.text) and _NUMBER.fullmatch(gold) and not rules.question:
+        return kind, found
     is_prose = found.status is Status.NO_ANSWER and _has_many_words(final.text)
     tried = found.equal or is_prose or rules.kind is not None
     if not tried and len(final.text) + len(gold) < _SHORT:
-        mine, yours = (everyday_form(text, rules.question) for text in (final.text, gold))
+        mine, yours = everyday_form(final.text, rules.question), everyday_form(gold, rules.question)
         if (mine, yours) != (final.text, gold):
             again = _compared(final._replace(text=mine), yours, rules)
             kind, found = again if again[1].equal else (kind, found)
+    if not rules.question:
+        return kind, found
     if kind == "base" and asks_for_base(rules.question) and same_digits(final.text, gold):
         found = equal("the digits")
     same = same_factorization(gold, final.text, rules.question)
@@ -364,54 +397,87 @@ def _judged(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
 
 def everyday_form(text: str, question: str) -> str:
     """Return an answer with its numbers as digits, and its units behind them."""
+    if _NUMBER.fullmatch(text):
+        return text
     if _ASKS_HOW_LONG.search(question) and (found := _DURATION.fullmatch(text.strip(" ."))):
         return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
-    if share := _SHARE.fullmatch(in_digits(text).strip(" .")):
+    digits = in_digits(text)
+    if share := _SHARE.fullmatch(digits.strip(" .")):
         return f"{share[1]}/{share[2]}"
-    text = _PLUS_OR_MINUS.sub("±", text)
-    text = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", text)
-    return plain_quantity(in_digits(text))
+    if remainder := _REMAINDER.fullmatch(text):
+        return remainder[1]
+    spelled = _PLUS_OR_MINUS.sub("±", text)
+    if "mod" in text.lower():
+        spelled = _CONGRUENT.sub(r"\\equiv \1 \\pmod{\2}", spelled)
+    return plain_quantity(digits if spelled == text else in_digits(spelled))
 
 
 def _compared(final: Final, gold: str, rules: Rules) -> tuple[str, Decision]:
-    if rules.kind is None and (wanted := truth_of_gold(gold, rules.question)) is not None:
-        return "text", _truth(final.text, wanted, rules)
-    options = rules.choices or options_in(rules.question)
-    if rules.kind in (None, "choice") and (
-        letters := letters_of_gold(gold, rules.question, bool(options))
-    ):
-        return "choice", _choices(final.text, letters)
-    letter = _choice_gold(gold, rules)
-    if letter and options and not rules.choices:
-        rules = replace(rules, choices=options)
-    if letter:
-        return "choice", _choice(final.text, letter, rules)
-    if rules.kind == "text":
-        return "text", _text(final.text, gold, rules)
-    for kind, found in (
-        ("time", _clock(final.text, gold, rules)),
-        ("text", _date(final.text, gold, rules)),
-    ):
+    if rules.kind not in (None, "number") or not _WHOLE.fullmatch(gold):
+        found = _compared_as_words(final.text, gold, rules)
         if found is not None:
-            return kind, found
-    if rules.kind is None and is_code(gold, rules.question):
-        same = same_code(gold, final.text)
-        if same or is_direction(gold, final.text):
-            return "text", equal("the same text")
-        if same is not None:  # A run of letters is no product: HOW is not WHO.
-            return "text", different("their letters")
-        found = _text(final.text, gold, rules)
-        if found.equal:
-            return "text", found
-    if rules.kind is None and _NAME.search(gold) and same_words(gold, final.text):
-        return "text", equal("the same words")
-    if rules.kind is None and (limits := range_of_gold(gold)) is not None:
-        return "text", _range(final.text, gold, limits)
+            return found
     tree = _tree(gold, rules.kind == "number")
     if tree is None:
         return "text", _text(final.text, gold, rules)
     kind = rules.kind or kind_of(tree.node)
     return kind, _formula(final, gold, tree, rules)
+
+
+def _compared_as_words(answer: str, gold: str, rules: Rules) -> tuple[str, Decision] | None:
+    """The kind and the decision if a gold is an option, a time, a name, a range; else None.
+
+    Each is tried only if the gold has a sign that it needs.
+    """
+    has_digit = _DIGIT.search(gold) is not None
+    found = _as_option(answer, gold, rules, has_digit)
+    if found is not None:
+        return found
+    if rules.kind == "text":
+        return "text", _text(answer, gold, rules)
+    clock = _clock(answer, gold, rules)
+    if clock is not None:
+        return "time", clock
+    date = _date(answer, gold, rules) if _MAY_BE_DATE.search(gold) else None
+    if date is not None:
+        return "text", date
+    if rules.kind is not None:
+        return None
+    if _LETTER.search(gold) and is_code(gold, rules.question):
+        same = same_code(gold, answer)
+        if same or is_direction(gold, answer):
+            return "text", equal("the same text")
+        if same is not None:  # A run of letters is no product: HOW is not WHO.
+            spelled = gold.islower() and same_words(gold, answer)  # the tenth, 10th
+            return "text", equal("the same words") if spelled else different("their letters")
+        text = _text(answer, gold, rules)
+        if text.equal:
+            return "text", text
+    if _NAME.search(gold) and same_words(gold, answer):
+        return "text", equal("the same words")
+    if has_digit and not _FORMULA.search(gold) and (limits := range_of_gold(gold)) is not None:
+        return "text", _range(answer, gold, limits)
+    return None
+
+
+def _as_option(
+    answer: str, gold: str, rules: Rules, has_digit: bool
+) -> tuple[str, Decision] | None:
+    """The kind and the decision if a gold is yes or no, or an option; else None."""
+    options = rules.choices or (options_in(rules.question) if rules.question else ())
+    if rules.kind is None and not has_digit:
+        wanted = truth_of_gold(gold, rules.question)
+        if wanted is not None:
+            return "text", _truth(answer, wanted, rules)
+    if rules.kind not in (None, "choice") or (has_digit and not options and rules.kind is None):
+        return None
+    letters = letters_of_gold(gold, rules.question, bool(options)) if options else None
+    if letters:
+        return "choice", _choices(answer, letters)
+    letter = _choice_gold(gold, options, rules)
+    if letter and options and not rules.choices:
+        rules = replace(rules, choices=options)
+    return ("choice", _choice(answer, letter, rules)) if letter else None
 
 
 def _formula(final: Final, gold: str, tree: Tree, rules: Rules) -> Decision:
@@ -470,7 +536,7 @@ def _choices(answer: str, letters: frozenset[str]) -> Decision:
     return equal("the letters") if chosen == letters else different("the letters")
 
 
-def _choice_gold(gold: str, rules: Rules) -> str | None:
+def _choice_gold(gold: str, options: Sequence[str], rules: Rules) -> str | None:
     if rules.kind == "choice":
         letter = read_choice(gold)
         if letter is None and rules.choices:
@@ -479,9 +545,9 @@ def _choice_gold(gold: str, rules: Rules) -> str | None:
     if rules.kind is None:
         plain = without_formatting(gold).replace("\\text", "").strip("{} ")
         found = _CHOICE_GOLD.fullmatch(plain)
-        if found is None and (options_in(rules.question) or rules.choices):
+        if found is None and options:
             # "c", or "B) Lisbon": the question has options.
-            found = _listed_gold(plain, rules.choices or options_in(rules.question))
+            found = _listed_gold(plain, options)
         return found[1].upper() if found else None
     return None
 
@@ -498,6 +564,8 @@ def _listed_gold(gold: str, options: Sequence[str]) -> re.Match[str] | None:
 def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     if several_choices(answer) or lists_options(answer):
         return Decision(Status.SEVERAL, "more than one letter")
+    if _DENIED_LETTER.search(answer):
+        return different("an answer that is no option")
     labels = _LABELS.findall(answer)
     labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None
@@ -536,7 +604,9 @@ def _clock(answer: str, gold: str, rules: Rules) -> Decision | None:
         mine = _raw_clock(gold)
     if mine is None:
         return None
-    yours = yours or _raw_clock(answer) or _only(clocks_in(answer), answer)
+    yours = yours or _raw_clock(answer)
+    if yours is None and not _BOUNDED_CLOCK.search(answer):
+        yours = _only(clocks_in(answer), answer)
     if yours is None:
         return different("an answer that is no time of day") if by_question else None
     return equal("the time of day") if same_clock(mine, yours) else different("the time of day")
@@ -552,7 +622,9 @@ def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     mine = read_date(gold)
     if mine is None:
         return None
-    yours = read_date(answer, short=bool(mine.month)) or _only(dates_in(answer), answer)
+    yours = read_date(answer, short=bool(mine.month))
+    if yours is None and not _BOUNDED_DATE.search(answer):
+        yours = _only(dates_in(answer), answer)
     if yours is None:
         same = same_words(gold, answer)
         return equal("the same words") if same else different("an answer that is no date")

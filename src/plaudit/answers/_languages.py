@@ -5,7 +5,8 @@ Each is a file in `languages/`: lists of phrases, and the words for numbers.
 
 import re
 import tomllib
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -44,6 +45,44 @@ def _bounded(phrase: str) -> str:
     return f"{start}{re.escape(phrase)}{end}"
 
 
+_RUN = re.compile(r"\w++")
+
+
+def may_have(kind: str, text: str) -> bool:
+    """Whether a text may have a phrase of a kind: it has the longest word of one.
+
+    To look for every phrase takes long, and most texts have no word of any.
+    """
+    spaced, unspaced = _keys(kind)
+    if not spaced.isdisjoint(words_in(text)):
+        return True
+    return not text.isascii() and any(phrase in text for phrase in unspaced)
+
+
+@cache
+def _keys(kind: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The longest word of each phrase of a kind, and the phrases without spaces."""
+    unspaced = tuple(phrase for phrase in phrases(kind) if _NO_SPACES.search(phrase))
+    spaced = [_RUN.findall(phrase.lower()) for phrase in phrases(kind) if phrase not in unspaced]
+    return frozenset(max(words, key=len) for words in spaced), unspaced
+
+
+@lru_cache(maxsize=512)
+def words_in(text: str) -> frozenset[str]:
+    """Return the words of a text in lower case."""
+    return frozenset(_RUN.findall(text.lower()))
+
+
+def find(kind: str, text: str) -> re.Match[str] | None:
+    """Return the first phrase of a kind in a text; None if it has none."""
+    return pattern(kind).search(text) if may_have(kind, text) else None
+
+
+def find_all(kind: str, text: str, start: int = 0) -> Iterator[re.Match[str]]:
+    """The phrases of a kind in a text, from a position on."""
+    return pattern(kind).finditer(text, start) if may_have(kind, text) else iter(())
+
+
 @cache
 def number_words() -> dict[str, int]:
     """Return the words for numbers of every language that mean one number only."""
@@ -62,6 +101,9 @@ def unit_words() -> dict[str, str]:
     return {word: unit for data in languages().values() for word, unit in data["units"].items()}
 
 
+_LETTERS = re.compile(r"[^\W\d_]++")
+
+
 @cache
 def _unit_pattern() -> re.Pattern[str]:
     words = sorted(unit_words(), key=lambda word: (-len(word), word))
@@ -76,6 +118,8 @@ def english_units(text: str) -> str:
     >>> english_units("他一共走了2.4公里。")
     '他一共走了2.4 km。'
     """
+    if text.isascii() and unit_words().keys().isdisjoint(_LETTERS.findall(text)):
+        return text
     return _unit_pattern().sub(lambda unit: f" {unit_words()[unit[1] or unit[2]]}", text)
 
 

@@ -15,7 +15,9 @@ MOST_ITEMS = 20  # a pair of items costs some 50 µs
 _BULLET = re.compile(r"^\s*+(?:[-*•–▪]|\d{1,2}[.)]|\([a-z\d]\)|[a-z][.)])\s++(\S.*)$")
 _LABEL = re.compile(r"(?:^|(?<=\s))(?:\(([a-z]|\d|i{1,3}|iv)\)|(\d|[a-z])\))\s*+", re.IGNORECASE)
 _NUMBERED_LINE = re.compile(r"^[ \t]*+(\d{1,2})[.)]\s++", re.MULTILINE)
-_SEPARATOR = re.compile(r"\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+")
+_SEPARATOR = re.compile(
+    r"\s*+(?:→|⇒|->)\s*+|\s*+[,;](?!\d)\s*+(?:and\s++)?|\s++(?:and|&|und|et|y|e|и)\s++|\n+"
+)
 _GOLD_SEPARATOR = re.compile(r"\s*+[,;]\s++(?:and\s++)?|\s++and\s++|,(?=\D)")
 _NAMED = re.compile(
     r"^\s*+[*_]*+([^\W\d_][^:=\n]{0,40}?)[*_]*+\s*+(?::|=|\bis\b|\bare\b|\bwas\b)[*_\s]*+"
@@ -189,11 +191,25 @@ def same_parts(gold: str, answer: str, question: str, same: Same) -> bool | None
     names = [_name_and_value(item) for item in items]
     if all(names):
         return _same_named([one for one in names if one], plain, same)
+    ordered = {found[1].lower(): found[2] for found in _ORDINAL_PART.finditer(plain)}
+    if len(ordered) == len(items) and [*_ORDINALS[: len(items)]] == sorted(
+        ordered, key=_ORDINALS.index
+    ):
+        return all(
+            same(ordered[label], item) for label, item in zip(_ORDINALS, items, strict=False)
+        )
     parts = labelled(plain)
     named = all(re.search(rf"(?<!\w){label}(?!\w)", question) for label, _ in parts)
     if len(parts) == len(items) > 1 and named and not asks_for_order(question):
         return all(same(part, item) for (_, part), item in zip(parts, items, strict=True))
     return _in_order_of_nouns(items, plain, question)
+
+
+_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINAL_PART = re.compile(
+    r"\b(first|second|third|fourth)\b[^.;,]{0,40}?\s(?:is|was|are|equals|has|gets)\s([^\s,;]{1,40})",
+    re.IGNORECASE,
+)
 
 
 def _name_and_value(item: str) -> tuple[str, str] | None:

@@ -8,11 +8,11 @@ import re
 import string
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from functools import cache, lru_cache
-from itertools import pairwise
+from functools import lru_cache
 from typing import NamedTuple
 
-from plaudit.answers._languages import pattern, phrases
+from plaudit.answers._claims import is_denied
+from plaudit.answers._languages import find, find_all
 from plaudit.answers._lists import table_rows
 from plaudit.answers._prose import is_claimed, without_question
 from plaudit.answers._quantities import find_unit
@@ -39,28 +39,14 @@ _TITLES = frozenset(
     "general president king queen prince princess dr doctor sir mr mrs ms saint st pope senator"
     " captain colonel professor lord lady emperor chief actor actress singer".split()
 )
-_DENIED = frozenset(
-    "not never isnt wasnt arent neither nor unlike cant cannot couldnt nicht kein keine keinen pas"
-    " jamais não nunca niet geen nie ikke inte не нет".split()
-)
-_RULED_OUT = (
-    *(["rule", "out"], ["anything", "but"], ["rather", "than"], ["instead", "of"]),
-    *(["no", "es"], ["no", "era"], ["no", "son"], ["nao", "e"], ["non", "e"]),
-    *(["y", "no"], ["et", "non"], ["e", "non"]),
-)
-# "I doubt that it is Paris": words that deny what follows soon.
-_DOUBTS = frozenset("doubt doubts doubtful confuse confused confuses denies deny denied".split())
-_NOT_DOUBTED = frozenset(["no", "not", "dont", "without", "nobody", "one"])
-_WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
-_RIGHT = frozenset(["right", "correct", "answer", "it"])
-# "I don't think it was Paris": they deny what follows soon.
-_DENYING_PAIRS = frozenset(
+_RULED_OUT = frozenset(
     tuple(pair.split())
     for pair in (
-        *("dont think", "not think", "wrong to", "refuse to", "dont believe", "wouldnt say"),
-        *("not say", "people say", "cant say"),
+        *("rule out", "rather than", "instead of", "no es", "no era", "no son", "no fue"),
+        *("nao e", "non e", "y no", "et non", "e non"),
     )
 )
+_WRONG = tuple(["is", word] for word in ("wrong", "incorrect", "false", "ruled", "out"))
 _NEAR = 8  # words after a name in which it may be taken back
 _ROMAN = {"ii": "2", "iii": "3", "iv": "4", "vi": "6", "vii": "7", "viii": "8", "ix": "9"}
 _NUMBERS = {word: str(value) for word, value in NUMBER_WORDS.items()}
@@ -108,6 +94,9 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
     <Status.SEVERAL: 'several'>
     """
     answer = without_question(still_claimed(answer[:_LONGEST]), question)
+    answer = _ASKING.sub(" ", _REFUSED_FIRST.sub("", answer))
+    if _ONLY_QUESTION.fullmatch(answer):
+        return different("a question")
     found = _by_value(answer, golds)
     if found is None:
         found = _by_words(_spelled(answer, golds, question), golds, question)
@@ -155,7 +144,7 @@ def _closing_parts(answer: str, is_list: bool) -> Iterator[str]:
     if decided:
         yield answer[decided[0].end() :]
     head, colon, tail = answer.rpartition(": ")
-    is_denied = pattern("deny").search(head[-20:])
+    is_denied = find("deny", head[-20:])
     if colon and tail.strip() and len(tail) < _LONGEST_VALUE and not is_denied and not is_list:
         yield tail
     without = _ASIDE.sub(lambda aside: " " if _is_prose(aside[1]) else aside[0], answer)
@@ -185,6 +174,7 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
 
 
 _LONGEST_VALUE = 400
+_ONLY_QUESTION = re.compile(r"(?=\S+\s)[^.?!:\n]++\?\s*+")
 _BOUNDED_DATE = re.compile(
     r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
 )
@@ -197,6 +187,10 @@ _DECIDES = re.compile(
 _RELATIONS = (
     "sister|brother|rival|wife|husband|son|daughter|mother|father|friend|student|teacher|pupil"
     "|successor|predecessor|neighbou?r|colleague|assistant|cousin|uncle|aunt|enemy|partner|widow"
+    "|grandfather|grandmother|grandson|granddaughter|ancestor|descendant|follower|disciple"
+    "|apprentice|contemporary|translator|editor|admirer|fan|namesake|imitator|stepson|stepdaughter"
+    "|widower|heir|lover|servant|secretary|teammate|classmate|coach|mentor|prot[eé]g[eé]|fianc[eé]e?"
+    "|suburb|outskirts|north|south|east|west|neighbou?rhood"
     "|nephew|niece|twin|opponent|competitor|biographer|manager|agent|boss|relative"
 )
 _POSSESSOR = re.compile(
@@ -206,9 +200,15 @@ _POSSESSOR = re.compile(
 _RELATED = re.compile(
     rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
     rf"|similar to|compared (?:to|with)|someone like|before"
-    r"|not far from|close to|(?<!none )(?<!no )other than|inspired by|influenced by|named after"
+    r"|not far from|close to|borders?(?: on)?|bordering|neighbou?rs|adjoins|(?:style|manner"
+    r"|school|workshop) of"
+    r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?|drive|walk|flight"
+    r"|ride) (?:away )?(?:from|of)|just outside"
+    r"|adjacent to|opposite"
+    r"|inspired by|influenced by|named after"
     r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
-    r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?)++"
+    r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?"
+    r"(?:(?:van|von|de|da|di|der|del|of)\s(?=[a-z]{0,3}\s?[A-Z]))*+)++"
 )
 _BOUNDED_YEAR = re.compile(r"\b(before|after|until|since|prior to)\s(?:the year\s)?\d{3,4}\b", re.I)
 _COMPASS = re.compile(r"\b(?:North|South|East|West)\b")
@@ -219,6 +219,17 @@ _REFUSAL = re.compile(
     r"\bI (?:don't|do not|really don't|can't|cannot"
     r"|am unable|'m unable)\b|\bI'm (?:not sure|unable)\b"
     r"|\bno idea\b|\bunable to\b|\bcannot (?:help|answer|say)\b",
+    re.IGNORECASE,
+)
+# "I don't know much about theatre, but Ibsen wrote it" is an answer.
+_REFUSED_FIRST = re.compile(
+    r"^\W*I (?:don't|do not|can't|cannot|am not|'m not)\b[^.;:!?\n]{0,80}?,? but (?=\S+ \S)",
+    re.IGNORECASE,
+)
+_ASKING = re.compile(
+    r"\b(?:the question (?:is|was) (?:about|whether|if|who|what|which)|(?:you|the question|the user"
+    r"|your question)(?:'re| are| were)? (?:asks?|asked|asking"
+    r"|want(?:ed|s)? to know|would like to know|wonder(?:ed|s|ing)?))\b[^.:;!?\n]{0,200}",
     re.IGNORECASE,
 )
 _SHORTEST_REFUSAL = 12  # words
@@ -241,6 +252,8 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
     ):
         return different("an answer that is refused")
     positions = _Positions(words)
+    clauses = [clause for clause in _clauses(pieces) for _ in clause]
+    titles = {*comparable_words(" ".join(_WORD_OF_TITLE.findall(answer)))}
     offered = bool(_OR.search(answer))
     forms = {form for gold in golds for form in _forms_for(gold, question)}
     known = {word for form in forms for word in form.words}
@@ -255,7 +268,7 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
         for form in _forms_for(gold, question):
             for at in positions.of(form):
                 end = at + len(form.words)
-                if at >= FIRST_WORDS or _denied(words, at, end, known):
+                if at >= FIRST_WORDS or _denied(words, at, end, known, clauses[at], titles):
                     continue
                 if others.is_another(words, at, end, form, known):
                     continue
@@ -288,6 +301,8 @@ def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
     return False
 
 
+# "Because I Could Not Stop for Death" denies nothing.
+_WORD_OF_TITLE = re.compile(r"(?<=[A-Za-z,] )(?:Not|No|Never|Nothing|None|Without|False|Wrong)\b")
 _SENTENCE = re.compile(r"(?<=[^.\s]{3}[.!?])\s")
 _PRONOUNS = frozenset("it he she they this that there in on at as after before when while".split())
 _NOT_REFUSED = re.compile(
@@ -339,6 +354,8 @@ class _Others:
         if self.asks_place and end - at < 3 and self._is_longer_name(words, at, end, known):
             return True
         if form.kind == "surname":
+            if before in _PARTICLES and at > 1:
+                before = words[at - 2]
             return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START
         return False
 
@@ -357,6 +374,7 @@ _ASKS_PLACE = re.compile(
     re.IGNORECASE,
 )
 _PLACE_WORDS = frozenset("city state island republic kingdom province county town downtown".split())
+_PARTICLES = frozenset("van von de da di der del la le".split())
 _SENTENCE_START = frozenset("the it was by is that and i then so but".split())
 
 
@@ -366,9 +384,11 @@ def _forms_for(gold: str, question: str) -> tuple["Form", ...]:
     forms = gold_forms(gold)
     person = _PERSON.fullmatch(gold.strip())
     if person and _ASKS_WHO.match(question):
-        last = comparable_words(gold)[-1]
-        if len(last) > 3 and last not in comparable_words(question):
-            return (*forms, Form((last,), "surname"))
+        *first, last = comparable_words(gold)
+        asked = comparable_words(question)
+        if len(last) > 3 and last not in asked:
+            two = (Form((first[-1], last), "surname"),) if len(first) > 1 else ()
+            return (*forms, *two, Form((last,), "surname"))
     return forms
 
 
@@ -404,10 +424,10 @@ def _unspaced(answer: str, golds: Sequence[str]) -> Decision | None:
     written = [gold for gold in golds if _UNSPACED.search(gold)]
     if not written:
         return None
-    turns = list(pattern("but").finditer(answer))
+    turns = list(find_all("but", answer))
     answer = answer[turns[-1].end() :] if turns else answer  # "not X but Y"
     named = [gold for gold in written if gold in answer]
-    if not named or pattern("deny").search(answer):
+    if not named or find("deny", answer):
         return different("the words of the golds")
     if len(re.findall("[、，,]", answer)) > MOST_LISTED:
         return Decision(Status.SEVERAL, "more than one answer")
@@ -464,6 +484,13 @@ class _Clause(NamedTuple):
     own: tuple[str, ...]
     names: bool
     prose: bool
+
+
+def _clauses(pieces: list[_Clause]) -> Iterator[range]:
+    """The indices of the words of each clause."""
+    end = 0
+    for piece in pieces:
+        yield range(end, end := end + len(piece.words))
 
 
 def _pieces(answer: str) -> list[_Clause]:
@@ -543,11 +570,21 @@ def _may_be_listed(piece: _Clause, is_list: bool) -> bool:
 
 def comparable_words(text: str) -> list[str]:
     """The words of a text as they are compared: no articles, no plurals, numbers as digits."""
-    text = _PLUS_MINUS.sub("±", _GLUED.sub(" ", plain_name(text)))
-    text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
+    return list(_comparable_words(text))
+
+
+@lru_cache(maxsize=4096)
+def _comparable_words(text: str) -> tuple[str, ...]:
+    text = _GLUED.sub(" ", plain_name(text))
+    if "\\" in text:
+        text = _PLUS_MINUS.sub("±", text)
+    if "." in text:
+        text = _ABBREVIATION.sub(lambda found: found[0].replace(".", " "), text)
     text = plain_letters(text.replace("’", "'")).lower()
-    text = _THOUSANDS.sub("", text).replace("'s", "").replace("'", "")
-    return [_form(word) for word in _WORD.findall(text) if word not in _ARTICLES]
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    text = text.replace("'s", "").replace("'", "")
+    return tuple(_form(word) for word in _WORD.findall(text) if word not in _ARTICLES)
 
 
 @lru_cache(maxsize=65536)
@@ -633,10 +670,10 @@ def _name_forms(gold: str, words: list[str]) -> Iterator[Form]:
     """A person's name without its middle, or with initials."""
     parts = [part for part in gold.replace(".", ". ").split() if part.lower() not in _ARTICLES]
     capitals = all(part[:1].isupper() for part in parts)
+    if words and words[0] in _TITLES and len(words) > 2:
+        yield Form(tuple(words[1:]))
     if not words or not capitals or len(words) != len(parts) or any(map(str.isdigit, words)):
         return
-    if words[0] in _TITLES and len(words) > 2:
-        yield Form(tuple(words[1:]))
     if len(words) == 3 and len(words[0]) > 1 and len(words[2]) > 2 and "," not in gold:
         yield Form((words[0], words[2]))
         if len(words[1]) == 1:
@@ -712,46 +749,29 @@ class _Positions:
                 yield at
 
 
-def _denied(words: list[str], at: int, end: int, known: set[str]) -> bool:
+def _denied(
+    words: list[str], at: int, end: int, known: set[str], clause: range, titles: set[str]
+) -> bool:
     """Whether the gold that stands from `at` to `end` is denied; `known` are words of golds."""
-    while at > 0 and words[at - 1] in known:
+    while at > clause.start and words[at - 1] in known:
         at -= 1
-    while end < len(words) and words[end] in known:
+    while end < clause.stop and words[end] in known:
         end += 1
-    before = words[max(0, at - 2) : at]
-    near = words[max(0, at - 6) : at]
-    if _DOUBTS & {*near} and not _NOT_DOUBTED & {*words[max(0, at - 8) : at]}:
+    before = [word for word in words[clause.start : at] if word not in titles]
+    if is_denied(before, words[end : clause.stop]) or tuple(before[-2:]) in _RULED_OUT:
         return True
     if words[end : end + 2] in (["has", "none"], ["have", "none"]):
         return True
-    if (
-        (_DENIED | denials_of_languages()) & set(before)
-        or before in _RULED_OUT
-        or before[-1:] == ["except"]
-    ):
-        return True
-    if any(pair in _DENYING_PAIRS for pair in pairwise(near)):
-        return True
     if words[max(0, at - 3) : at] == ["used", "to", "be"]:
-        return True
-    if words[max(0, at - 5) : max(0, at - 2)] == ["not", "case", "that"]:
         return True
     return words[end : end + 2] in _WRONG or _taken_back(words[end : end + _NEAR])
 
 
-@cache
-def denials_of_languages() -> frozenset[str]:
-    """The words of other languages that deny, as they are compared."""
-    words = (comparable_words(phrase) for phrase in phrases("deny") if not phrase.isascii())
-    return frozenset(one[0] for one in words if len(one) == 1)
-
-
 def _taken_back(after: list[str]) -> bool:
     """Whether the words that follow a name say that it is wrong."""
-    if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"]):
+    if after[:1] == ["no"] and after[1:2] not in (["doubt"], ["later"], ["longer"], ["other"]):
         return True
-    denied = any(word in _DENIED and other in _RIGHT for word, other in pairwise(after))
-    return denied or any(word in ("wrong", "incorrect", "mistaken") for word in after)
+    return any(word in ("wrong", "incorrect", "mistaken") for word in after)
 
 
 def _names_another_last(answer: str, known: set[str]) -> bool:
@@ -787,7 +807,8 @@ _EITHER = re.compile(
 # "Is it Paris?" asks, and names nothing.
 _ASKED = re.compile(
     r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
-    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)",
+    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)"
+    r"|(?:^|(?<=[.!?]\s)|(?<=\n))(?:[\w'’-]+ ){0,3}[\w'’-]+\?(?=\s+\S)",
     re.IGNORECASE,
 )
 

@@ -13,13 +13,14 @@ from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
-from plaudit.answers._languages import chinese_number, number_words
+from plaudit.answers._languages import chinese_number, number_words, words_in
 from plaudit.answers._tokens import NUMBER_WORDS, PARTS, SCALES
 
 LONGEST = 6000  # characters that are read
 _WORD = re.compile(
     r"[^\W\d_]++|(?<![\d.,])[0-9]{1,30}(?:,[0-9]{3}(?![0-9]))*+(?:\.[0-9]{1,30})?(?!\d)"
 )
+_DIGIT = re.compile(r"\d")
 _FIGURES = frozenset("0123456789")
 _ARTICLES = ("a", "an")
 _SIGNS = ("minus", "negative")
@@ -76,6 +77,8 @@ def plain_separators(text: str) -> str:
     >>> plain_separators("CHF 1'250.00, 12,34,567, 21.499,50")
     'CHF 1250.00, 1234567, 21499.50'
     """
+    if not _DIGIT.search(text):
+        return text
     for pattern, gone, point in _SEPARATED:
         if any(sign in text for sign in gone or point):
             text = pattern.sub(partial(_plain, gone=gone, point=point), text)
@@ -114,7 +117,11 @@ def written(value: Fraction) -> str:
 def _words_in_digits(text: str) -> str:
     found = list(_WORD.finditer(text))
     words = [one[0].lower() for one in found]
-    if not any(_may_start(words, at) for at in range(len(words))):
+    known = number_words()
+    if not any(
+        word in _STARTS or word in known or (word[0] in _FIGURES and _may_start(words, at))
+        for at, word in enumerate(words)
+    ):
         return text if text.isascii() else _HAN.sub(_chinese, text)
     pieces: list[str] = []
     end = at = 0
@@ -318,6 +325,8 @@ def ordinals_in_digits(text: str) -> str:
     >>> ordinals_in_digits("the twenty-first century")
     'the 21st century'
     """
+    if words_in(text).isdisjoint(ORDINALS):
+        return text
     text = _COMPOUND.sub(
         lambda found: _ordinal(NUMBER_WORDS[found[1].lower()] + ORDINALS[found[2].lower()]), text
     )

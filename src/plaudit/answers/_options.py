@@ -119,7 +119,8 @@ _ARTICLE = re.compile(
     r"\bA(?=\s(?!and\b|or\b|is\b|are\b|apply|applies|only\b|as\b)[a-z])|\bI(?=\s[a-z'])"
 )
 _REASON = re.compile(
-    r"\b(?:because|since|whereas|while|but|as (?=[A-Z]\b)|unlike|however)\b.*|\([^()]{2,}\)",
+    r"\b(?:because|since|whereas|while|but|(?<!well )as (?=[A-Z]\b)|unlike|however)\b.*"
+    r"|\([^()]{2,}\)",
     re.DOTALL,
 )
 _NONE_OF = re.compile(

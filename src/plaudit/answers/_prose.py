@@ -10,25 +10,29 @@ Prose with two values and no decision states none.
 """
 
 import re
+from collections import deque
+from functools import lru_cache
 
-from plaudit.answers._final_answer import is_retracted
-from plaudit.answers._languages import pattern
+from plaudit.answers._claims import is_denied, is_exception
+from plaudit.answers._final_answer import is_retracted, without_drafts
+from plaudit.answers._languages import find, find_all, phrases, words_in
 from plaudit.answers._number_words import in_digits
 from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._text import plain_name, with_acronyms, words_of
-from plaudit.inputs.extract import after_thinking
 
 LONGEST = 4000  # characters of prose that are read, from the end
 _MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
-_STRUCK = re.compile(r"~~[^~]*~~")
+_STRUCK = re.compile(r"~~[^~]*~~|<(del|s|strike)>[^<]*</\1>", re.IGNORECASE)
 _SENTENCES = re.compile(r"(?<=[。！？।])|(?<=[.!?])\s+(?=[A-Z(\"“¿¡\d*✓])|\n+")
 _REMARK = re.compile(
     r"^\W*(?:check|checking|verif\w+|to (?:verify|check)|remark|note|fun fact|as a (?:sanity )?"
     r"check|sanity|this (?:is (?:less|more|because|why)|makes sense|agrees|matches|checks)"
-    r"|let me know|i hope|hope|feel free|for comparison|in comparison|by comparison|please|if you"
+    r"|let me know|i hope|hope|feel free|if any\w*|if something|if there|should you"
+    r"|by contrast|conversely|on the other hand|meanwhile|likewise|similarly|for comparison"
+    r"|in comparison|by comparison|please|if you"
     r"|had |proof|does that|would you|is there|for example|e\.g\.|thank|plug\w*|substitut\w*"
-    r"|indeed,"
+    r"|indeed(?=,)"
     r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
     r"|in (?:contrast|case)|happy to|glad to|double-check\w*|insert\w* (?:it|this)"
     r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
@@ -41,14 +45,18 @@ _GIVEN_UP = re.compile(
     r"\b(?:first (?:thought|guess|idea|glance|attempt|try|answer|instinct)|at first|initial(?:ly)?"
     r"|originally|(?:might|may|could|would) (?:\w+ )?(?:think|say|expect|guess|assume|be"
     r" (?:tempted|led))"
-    r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to (?:think"
-    r"|say))\b",
+    r"|tempt(?:ed|ing)|seems? to be|looks like|guessed|led to believe|was off|used to \w+"
+    r"|(?:was|were) (?:going|about|ready) to|had (?:planned|intended|meant) to|almost (?:said"
+    r"|wrote|answered)|formerly|previously|(?:would|i'd|i’d) have (?:said|thought|guessed|answered"
+    r"|picked|expected)|trap|(?:obvious|naive|tempting|usual|common|misled into) (?:guess|answer"
+    r"|choice|mistake|error|reading|answering)|by mistake|mistakenly|wrongly)\b",
     re.IGNORECASE,
 )
 _TURN = re.compile(
     r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually"
     r"|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
-    r"|\boops\b|;|\bsorry,|\bwait\b|\bno, (?=it|the|that)|\bactually\b",
+    r"|\boops\b|;|\bor rather\b|\bI mean\b|\byet\b|\bsorry,|\bwait\b|\bno, (?=it|the|that)"
+    r"|\bactually\b",
     re.IGNORECASE,
 )
 _ASIDE = re.compile(r"\(([^()]*)\)")
@@ -64,14 +72,20 @@ _TEMPLATE = re.compile(
 # What others say, and what is still to be computed, is not claimed.
 _HEARSAY = re.compile(
     r"\b(?:wrong|incorrect|false) (?:answer|result|value|number)\b|"
-    r"\b(?:people|some|many|others|most|they|nobody|no one|who) (?:often |usually |might |would"
-    r" |ever )?"
-    r"(?:say|think|believe|claim|guess|suggest)s?\b|\bmyth\b|\bwhether\b|\bmisconception\b|\bin"
+    r"\b(?:people|some|many|others|most|they|nobody|no one|who|everyone|everybody|students"
+    r"|readers|beginners|critics|sources) (?:\w+ ){0,2}(?:often |usually |might |would |may "
+    r"|will |could |ever )?(?:say|think|believe|claim|guess|suggest|write|answer|put|assume"
+    r"|expect|argue)s?\b|\bmyth\b|\bwhether\b|\bmisconception\b|\bin"
     r" theory\b"
     r"|\b(?:can|could|would|do|did|will|am|is)(?:n['’]t|not| not) (?:say|tell|know|confirm|sure"
     r"|certain)\b"
     r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
+    re.IGNORECASE,
+)
+_WOULD = re.compile(
+    r"\b(?:wären?|serían?|serait|seraient|sarebbe|sarebbero|seriam?)\b"
+    r"|\b(?:would|could|might) (?:have been|be)\b|\bhad (?:it|they|he|she)\b",
     re.IGNORECASE,
 )
 _TOO = re.compile(
@@ -92,7 +106,7 @@ _BESIDES = re.compile(
 )
 _OF_HOW_MANY = re.compile(
     r"(?:(?<=\d)\s(?:out )?|\b(?:out )?)of (?:the |all |those |these |all the |his |her |their"
-    r" )\d+(?![\d.,/%]*\d|%)"
+    r" )(?:[a-z]+ )?\d+(?![\d.,/%]*\d|%)"
 )
 _IN_OTHER_WORDS = re.compile(r"\b(?:i\.e\.|that is,|in other words,?)\s", re.IGNORECASE)
 _SO = re.compile(r",?\s(?:so|therefore|hence|thus|which means(?: that)?)\s", re.IGNORECASE)
@@ -105,14 +119,18 @@ _WRONG = re.compile(
     r"|take (?:that|it|this) back|retract|never ?mind)\b",
     re.IGNORECASE,
 )
+_NO_ALONE = re.compile(r"\W*no\b\W*$", re.IGNORECASE)  # "15... no."
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\bover \d|\bunder \d|\bclose to\b"
+    r"|lower|larger|smaller|longer|shorter) than\b|\b(?:under|below|above|beyond) [$€£]?\d"
+    r"|\b(?:exceed|surpass|outnumber)\w*|\bdepend(?:s|ing)\b|\bsoon\b"
+    r"|\bover [$€£]?\d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
     r"|\bwould have\b|\b(?:more|less|fewer)\s(?:\w+\s){1,3}than\b|\bwhether\b|\bin excess of\b"
     r"|\b(?:upwards|short|shy) of\b|\bhad (?:she|he|they|we|it|you|i)\b|\bwithin \d|±|\bmaybe\b"
-    r"|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b|\bhalf\b",
+    r"|\bperhaps\b|\?|\be\.g\.|\[your|\bcannot\b|\bunable\b"
+    r"|\bhalf\b(?! of \d+ (?:is|=|makes|gives))",
     re.IGNORECASE,
 )
 # "Not" in the languages of the documentation: what is denied is not stated.
@@ -122,11 +140,23 @@ _DENIAL = re.compile(
     r"|ليس|لا |नहीं",
     re.IGNORECASE,
 )
+# One of these is in each of both: most statements have none.
+_UNCLAIMED = frozenset(
+    "or pm anything except rather instead out between least most than over under close nearly"
+    " almost up if unless soon depends depending exceed exceeds exceeded exceeding surpasses"
+    " surpass surpassed surpassing outnumber outnumbers outnumbered below above beyond"
+    " have whether excess upwards short shy had"
+    " within maybe perhaps e your"
+    " cannot unable half not never nicht kein keine keinen keinem keiner keines pas jamais non nao"
+    " nunca niet geen nie ikke inte t no".split()
+)
+_UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
 _STATES = re.compile(
     r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
     r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
-    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at|amounts?"
-    r" to|answers?|result|making|leaving|giving)\b|=|:",
+    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at"
+    r"|differs? by|amounts?"
+    r" to|answers?|result|making|leaving|giving)\b|=|:|→|⇒|->",
     re.IGNORECASE,
 )
 _NUMBER = re.compile(
@@ -144,13 +174,19 @@ _CONCLUDES = re.compile(r",?\sso\s(?:[^\d,;:=]|\bthe \d+\b)*[\d$€£][\d.,]*(?:
 _REMAINS = re.compile(
     r"\d\S*(?:\s\w+)?\s(?:remain|are left|is left|left|stay|survive|go|were)\w*\W*$", re.I
 )
+# "Of the 12 eggs, 7 were broken"
+_SUBJECT = re.compile(
+    r"\W*[$€£]?\d\S*(?:\s[a-z]+){0,2}\s(?:is|are|was|were|will|have|has|had|came|stayed)\b", re.I
+)
 _BOUNDED = re.compile(
     r"\b(?:after|before|since|until|till|past|prior to|later than|earlier than)\s$", re.I
 )
+_BY_YEAR = re.compile(r"\bby (?:1\d|20)\d\d\b", re.IGNORECASE)
 _LABELLED = re.compile(r"^([^:=]{1,60}):\s")
 _PRONOUN = re.compile(
     r"\b(?:i|it|we|you|they|he|she|that|this|determine|thus|so|hence)\b", re.IGNORECASE
 )
+_SENTENCE_BEFORE = re.compile(r"\d|\b(?:is|are|was|were|has|have|there|gets?|costs?)\b", re.I)
 _USUAL_LABEL = re.compile(
     r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
@@ -177,8 +213,11 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     True
     """
     for statement in _statements(text):
+        statement = _ALTHOUGH.sub("", statement)
         plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
         turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
+        if _GIVEN_UP.search(turned):
+            continue
         if not _NUMBER.search(_ASIDE.sub("", turned)):
             continue
         if congruent := _CONGRUENT.search(turned):
@@ -187,12 +226,28 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             continue
         if _is_other_label(turned, question):
             continue
+        if _is_denied_number(turned):
+            return None
+        if _WOULD.search(turned) and not _TURN.search(plain):
+            continue
         if _TOO.search(turned) or _HEARSAY.search(statement) or not is_claimed(turned):
             return None
         return _value(turned, with_unit)
     return None
 
 
+def _is_denied_number(statement: str) -> bool:
+    """Whether the clause before the last number denies it: "I doubt that it is 8"."""
+    number = deque(_NUMBER.finditer(statement), maxlen=1).pop()
+    before = _THAT.sub(" ", statement[: number.start()])
+    clause = _CLAUSE_END.split(before)[-1]
+    return is_denied(words_of(clause), [])
+
+
+# What is granted before a comma says nothing of the answer: "While I can't see it, it is 12."
+_ALTHOUGH = re.compile(r"^\W*(?:while|although|though|even though|even if)\b[^,]{0,80},\s", re.I)
+_THAT = re.compile(r",\s(?=(?:dass|daß|что|że|že|hogy)\s)")
+_CLAUSE_END = re.compile(r"[;:,.!?](?=\s)|\b(?:so|because|since|and)\b")
 _NONE = re.compile(
     r"^\W*(?:none|nobody|no one|nothing|zero)\b(?! (?:but"
     r"|other))|\b(?:is|are|was|were|has|have|had|got|scored"
@@ -218,8 +273,11 @@ def states_none(text: str) -> bool:
 
 def is_claimed(statement: str) -> bool:
     """Whether a statement says what it names: it denies nothing, and offers no choice."""
-    unclear = (_UNDECIDED, _DENIAL, pattern("deny"), pattern("bounds"))
-    return not any(one.search(statement) for one in unclear)
+    may_be_unclear = not _UNCLAIMED.isdisjoint(words_in(statement))
+    may_be_unclear = may_be_unclear or _UNCLAIMED_SIGN.search(statement) is not None
+    if may_be_unclear and (_UNDECIDED.search(statement) or _DENIAL.search(statement)):
+        return False
+    return not find("deny", statement) and not find("bounds", statement)
 
 
 def _is_other_label(statement: str, question: str) -> bool:
@@ -227,27 +285,30 @@ def _is_other_label(statement: str, question: str) -> bool:
     labelled = _LABELLED.match(statement)
     if labelled is None or _USUAL_LABEL.search(labelled[1]) or _PRONOUN.search(labelled[1]):
         return False
+    if _SENTENCE_BEFORE.search(labelled[1]):
+        return False
     label = _content(labelled[1])
     return bool(label) and not label <= _content(question)
 
 
-def _statements(text: str, keep_asides: bool = False) -> list[str]:
+@lru_cache(maxsize=256)
+def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
     """Return the sentences that may state the answer, the last first."""
-    body = _STRUCK.sub("", after_thinking(text)[-LONGEST:])
+    body = _STRUCK.sub("", without_drafts(text[-LONGEST:]))
     if _TEMPLATE.search(body):
-        return []
+        return ()
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
     after = _values_end([_REASON.sub("", sentence) for sentence in kept])
-    if _WRONG.search(after) or is_retracted(after, ""):
-        return []  # what follows the last value takes it back
+    if _WRONG.search(after) or _NO_ALONE.match(after) or is_retracted(after, ""):
+        return ()  # what follows the last value takes it back
     statements = [
         result if keep_asides else _ASIDE.sub(_other_values, result)
         for sentence in reversed(kept)
         if keep_asides or not sentence.startswith("(") or not _EXPLAINS.search(sentence)
         if (result := _result(sentence))
     ]
-    return [one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one)]
+    return tuple(one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one))
 
 
 def _result(sentence: str) -> str:
@@ -275,12 +336,22 @@ def _values_end(sentences: list[str]) -> str:
 
 def _after_turn(statement: str) -> str:
     """Return what follows the last "but", "wait" or "correction" that a value follows."""
-    turns = [*_TURN.finditer(statement), *pattern("but").finditer(statement)]
+    turns = [*_turns(statement), *find_all("but", statement)]
     for turn in sorted(turns, key=lambda turn: -turn.end()):
         rest = statement[turn.end() :]
         if _NUMBER.search(rest):
             return rest
     return statement
+
+
+def _turns(statement: str) -> list[re.Match[str]]:
+    """The words that turn from what is given up to the answer; "any but" is none."""
+    return [
+        turn
+        for turn in _TURN.finditer(statement)
+        if not turn[0].lower().startswith("but")
+        or not is_exception(statement[: turn.start()].lower().split())
+    ]
 
 
 def _value(statement: str, with_unit: bool) -> str | None:
@@ -289,14 +360,16 @@ def _value(statement: str, with_unit: bool) -> str | None:
         statement = explained[-1]
     numbers = list(_NUMBER.finditer(statement))
     if len({number[0].strip() for number in numbers}) == 1:
-        bounded = _BOUNDED.search(statement, 0, numbers[0].start())
+        bounded = _BOUNDED.search(statement, 0, numbers[0].start()) or _BY_YEAR.search(statement)
         return None if bounded else _plain(numbers[0], with_unit)
     last_clause = re.split(r",\s|\bso\b", statement)[-1]
     last_clause = _KNOWN_COUNT.sub(" ", last_clause)
     if _CONCLUDES.search(statement) and len(_NUMBER.findall(last_clause)) == 1:
         found = _NUMBER.search(last_clause)
         return _plain(found, with_unit) if found else None
-    if _REMAINS.search(last_clause) and len(_NUMBER.findall(last_clause)) == 1:
+    if (_REMAINS.search(last_clause) or _SUBJECT.match(last_clause)) and len(
+        _NUMBER.findall(last_clause)
+    ) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
     for states in reversed(list(_STATES.finditer(statement))):
@@ -319,7 +392,7 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 # -- Options
 
 _LETTER = re.compile(
-    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
+    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter|statement|sentence|item)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
     r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
@@ -329,7 +402,7 @@ _RULED_OUT = re.compile(
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
-    r"|(?:is|was)\s(?:wrong|false|incorrect|never|out)\b)",
+    r"|(?:is|was)\s(?:(?:the\s)?(?:wrong|false|incorrect)|a\strap|never|out)\b)",
     re.IGNORECASE,
 )
 _REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
@@ -354,6 +427,8 @@ def stated_choice(text: str) -> str | None:
     'A'
     """
     for statement in _statements(text, keep_asides=True):
+        if _HEARSAY.search(statement):
+            continue
         statement = _ELIMINATED.sub("", _REASON.sub("", statement))
         if _OR_LETTER.search(statement) or lists_options(statement):
             return None
@@ -380,7 +455,7 @@ def stated_option(text: str, options: tuple[str, ...]) -> str | None:
     'B'
     """
     statements = _statements(text)
-    if not statements or not options:
+    if not statements or not options or statements[0].endswith("?"):
         return None
     words = words_of(_TAIL.sub("", _after_turn_of_text(statements[0])))
     found = [
@@ -401,7 +476,7 @@ def stated_option(text: str, options: tuple[str, ...]) -> str | None:
 def _denied_before(words: list[str], option: str) -> bool:
     mine = words_of(option)
     at = _index(words, mine) or 0
-    return bool({*words[:at]} & _DENYING_WORDS)
+    return is_denied(words[:at], words[at + len(mine) : at + len(mine) + 6])
 
 
 # -- Texts
@@ -412,10 +487,14 @@ _TAIL = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _LEAD = re.compile(
-    r"^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
+    r"^if\b[^,]{0,80},\sthen\s|^(?:in|at|on|after|for|during|as|when|since|of|among|by|with|from|to|therefore|thus|hence|so"
     r"|because|unlike|once|here|there|yes|well|clearly"
     r"|obviously|if i)\b[^,]{0,80},\s|^\d{1,2}[.)]\s",
     re.IGNORECASE,
+)
+# "Fe, from ferrum": what follows the comma explains what stands before it.
+_EXPLAINED = re.compile(
+    r",\s(?:from|because|since|as|for|meaning|short for|named|after|whose|where|which is)\s", re.I
 )
 _NEXT = frozenset("next close similar compared related due thanks prior opposite belongs".split())
 _SMALL = frozenset(
@@ -423,15 +502,13 @@ _SMALL = frozenset(
     " this that by for with as first called you"
     " me we they he she your our their be been can".split()
 )
-_DENYING_WORDS = frozenset(
-    "not never no nothing neither nor isnt wasnt arent werent doesnt dont didnt cant cannot without"
-    " except but hardly rarely seldom scarcely barely wrong false incorrect nobody none less fewer"
-    " unlike".split()
-)
+_NEAR = 12  # words before a name in which it may be denied
+_PREFERRED = frozenset("prefer prefers preferred preferable superior inferior opposed".split())
 _OFFERED = re.compile(r"\bor\b|\?|\beither\b|\bif\b|\bcould be\b|\bmight be\b", re.IGNORECASE)
 # What follows these is compared with the answer, or related to it.
 _COMPARING = frozenset(
-    "than like near before after beside besides unlike except but without against versus vs from"
+    "imitates imitate imitated mimics mimicked reminds cancelled canceled skipped than"
+    " like near before after beside besides unlike except but without against versus vs from"
     " resembles resembled replaces replaced rivals precedes preceded borders lacks excludes denies"
     " avoids opposes succeeded beat beats defeated"
     " until since like towards toward over under above below behind between".split()
@@ -452,7 +529,7 @@ def without_question(text: str, question: str) -> str:
     if len(question) < 8:
         return text
     text = _QUOTED.sub(lambda found: "" if found[1].strip(" .?") in question else found[0], text)
-    if question in text and text.strip() != question:
+    if question in text and (text.strip() != question or question.endswith("?")):
         text = text.replace(question, " ")
     return text
 
@@ -490,16 +567,40 @@ def states_text(text: str, gold: str, question: str = "") -> bool:
         return False
     asked = _content(question)
     turned = _after_turn_of_text(_answering(statements, question)).strip(" .!\"'“”")
-    turned = plain_name(with_acronyms(turned, gold))
-    if _OFFERED.search(turned) or _HEARSAY.search(turned) or pattern("deny").search(turned):
+    turned = plain_name(with_acronyms(_SUFFIX.sub("", turned), gold))
+    if _OFFERED.search(_LEAD.sub("", turned)) or _HEARSAY.search(turned) or find("deny", turned):
         return False
+    if _is_complement(turned, gold, wanted, asked):
+        return True
     whole = _LEAD.sub("", turned)
     words = words_of(_TAIL.sub("", whole))
-    asked -= {*wanted}
+    asked = (asked | {f"{word}s" for word in asked}) - {*wanted}
+    if words == wanted and _EXPLAINED.search(whole) and is_claimed(whole):
+        return True
     return _states_words(words, wanted, asked) or _has_subject(words_of(whole), wanted, asked)
 
 
-def _answering(statements: list[str], question: str) -> str:
+_DASH = re.compile(r"\s[-–—]\s|:\s")
+_SUFFIX = re.compile(r"['’][dt][ıiuü]r\b")  # Turkish: Ankara'dır
+_COPULAS = tuple("是 为 為 叫 は が 은 는 이 가 →".split())
+
+
+def _is_complement(statement: str, gold: str, wanted: list[str], asked: set[str]) -> bool:
+    """Whether a statement ends with the gold, behind a dash or the "is" of a language."""
+    *lead, last = _DASH.split(statement)
+    if lead and words_of(last) == wanted:
+        words = {*words_of(" ".join(lead))} - _SMALL
+        return bool(words) and 2 * len(words & asked) >= len(words) and is_claimed(lead[-1])
+    if gold.isascii():
+        return False
+    plain = statement.rstrip("。.！! ")
+    ending = next((one for one in phrases("endings") if plain.endswith(one)), "")
+    plain = plain.removesuffix(ending)
+    lead_of_gold = plain.removesuffix(gold).rstrip()
+    return plain.endswith(gold) and lead_of_gold.endswith(_COPULAS) and is_claimed(statement)
+
+
+def _answering(statements: tuple[str, ...], question: str) -> str:
     """Return the last statement that repeats most of the question, else the last one."""
     asked = _content(question)
     return next((one for one in statements if _answers(one, asked)), statements[0])
@@ -512,17 +613,23 @@ def _answers(statement: str, asked: set[str]) -> bool:
 
 def _states_words(words: list[str], wanted: list[str], asked: set[str]) -> bool:
     at = _index(words, wanted)
-    if at is None or _DENYING_WORDS & {*words[max(0, at - 8) : at]}:
+    end = (at or 0) + len(wanted)
+    if at is None or is_denied(words[max(0, at - _NEAR) : at], words[end : end + 6]):
         return False
-    end = at + len(wanted)
     before = words[at - 1] if at else ""
-    if before in _COMPARING or (before == "of" and not (at > 1 and words[at - 2] in _OF)):
+    if before in _COMPARING or "between" in words[max(0, at - 4) : at]:
         return False
-    if at > 1 and before == "to" and words[at - 2] in _NEXT:
+    if before.startswith("out") and before.endswith(("s", "ed")):  # outweighs, outlived
+        return False
+    if before == "of" and not (at > 1 and words[at - 2] in _OF):
+        return False
+    if before == "as" and {"same", "such"} & {*words[:at]}:
+        return False
+    if before == "to" and (words[at - 2] in _NEXT or _PREFERRED & {*words[:at]}):
         return False
     if at > 1 and words[at - 2] == "to" and before not in asked and before not in _SMALL:
         return False  # "to make milk"
-    rest = words[end:]
+    rest = [] if asked >= {*words[end:]} else words[end:]
     if at == 0:
         return False
     if not rest:
@@ -537,7 +644,7 @@ def _has_subject(words: list[str], wanted: list[str], asked: set[str]) -> bool:
         return False
     content = {word for word in rest if not word.isdigit()} - _SMALL
     repeats = bool(content) and 2 * len(content & asked) >= len(content)
-    return repeats and not _DENYING_WORDS & {*rest}
+    return repeats and not is_denied([], rest) and not is_denied(rest, [])
 
 
 def _leads_to_value(lead: list[str], asked: set[str]) -> bool:
@@ -553,6 +660,8 @@ _VERBS = frozenset(
     " produce form take come came speak follow wrote won"
     " led sell grow need want choose pick say think"
     " believe find found know see in on at with by for"
+    " es est ist e sono son sind war waren era eran fue etait fut zijn er jest byl byla"
+    " heisst llama"
     " becomes answer therefore its thats it he she they we i you".split()
 )
 
@@ -566,12 +675,9 @@ def _index(words: list[str], wanted: list[str]) -> int | None:
 
 
 def _after_turn_of_text(statement: str) -> str:
-    turns = list(_TURN.finditer(statement))
-    return (
-        statement[turns[-1].end() :]
-        if turns and statement[turns[-1].end() :].strip(" .")
-        else statement
-    )
+    turns = _turns(statement)
+    rest = statement[turns[-1].end() :] if turns else ""
+    return rest if rest.strip(" .") else statement
 
 
 def _content(text: str) -> set[str]:

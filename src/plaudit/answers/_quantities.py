@@ -268,6 +268,7 @@ class _UnitReader:
 # -- Quantities as people write them
 
 _NUMBER = r"(?<!\d)\d{1,15}(?:,\d{3})*+(?:\.\d{1,15})?"
+_DIGIT = re.compile(r"\d")
 _FEET = re.compile(r"(?<![\d°'.])(\d{1,4})\s?['′’]\s?(\d{1,4})\s?(?:\"|''|″|”)")
 _HOURS = re.compile(r"(?<![\w.])(\d{1,4})\s?h\s?(\d{1,2})(?:\s?m(?:in)?)?(?![\w.])")
 _ABBREVIATED = re.compile(r"(?<=[\d ])(min|sec|hrs?|in|ft|lbs?|oz|mi|yrs?|approx)\.(?=\s|$)")
@@ -293,17 +294,27 @@ def plain_quantity(text: str) -> str:
     >>> plain_quantity("2h15"), plain_quantity("12 euros a kilo"), plain_quantity("USD 640")
     ('2 hours 15 minutes', '12 euros/kilo', '640 dollars')
     """
-    text = english_units(text)
-    text = _FEET.sub(r"\1 feet \2 inches", text)
-    text = _HOURS.sub(r"\1 hours \2 minutes", text)
-    text = _ABBREVIATED.sub(r"\1", text)
-    text = _TIME_UNIT.sub(lambda found: _TIME_UNITS[found[1].lower()], text)
-    text = _CODE_FIRST.sub(lambda found: f"{found[2]} {_CODES[found[1]]}", text)
+    if _DIGIT.search(text):
+        text = _digits_first(text)
     text = _AND_HALF.sub(_with_part, text)
-    text = _PER_MANY.sub(_per_one, text)
-    text = _RATE.sub(lambda found: _rate(found), text)
     one = _ONE.match(text)
     return f"1 {text[one.end() :]}" if one and find_unit(one[1]) else text
+
+
+def _digits_first(text: str) -> str:
+    """Return a text with the units behind its numbers spelled out."""
+    text = english_units(text)
+    if "'" in text or "′" in text or "’" in text:
+        text = _FEET.sub(r"\1 feet \2 inches", text)
+    if "h" in text:
+        text = _HOURS.sub(r"\1 hours \2 minutes", text)
+    if "." in text:
+        text = _ABBREVIATED.sub(r"\1", text)
+    text = _TIME_UNIT.sub(lambda found: _TIME_UNITS[found[1].lower()], text)
+    text = _CODE_FIRST.sub(lambda found: f"{found[2]} {_CODES[found[1]]}", text)
+    if "/" in text or "per" in text:
+        text = _PER_MANY.sub(_per_one, text)
+    return _RATE.sub(_rate, text)
 
 
 def _with_part(found: re.Match[str]) -> str:

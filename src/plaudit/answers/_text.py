@@ -32,7 +32,7 @@ def words_of(text: str) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _words_of(text: str) -> tuple[str, ...]:
-    text = _LATEX.sub(" ", _INDEX.sub(r"\1", text))
+    text = _LATEX.sub(" ", _INDEX.sub(r"\1", text) if "_" in text else text)
     text = plain_letters(text).lower()
     text = _MINUS.sub("minus ", _POINT.sub("point", text))
     text = _DOTS.sub("", text.replace("’", "'").replace("'s ", "s ").replace("'", ""))
@@ -58,6 +58,8 @@ def same_words(gold: str, answer: str) -> bool:
             return True
     if _FORMULA.search(gold + answer) or not any(map(_is_word, mine)):
         return _compact(gold) == _compact(answer) != ""
+    if len(mine) == 2 and any(map(str.isdigit, mine)):  # Act V, the fifth act
+        return sorted(mine) == sorted(yours)
     return mine == yours or "".join(mine) == "".join(yours)
 
 
@@ -110,13 +112,18 @@ def with_acronyms(text: str, gold: str) -> str:
     """
     plain = gold.replace(".", "").strip()
     if plain.isupper() and plain.isalpha() and 2 <= len(plain) <= 8:
-        if plain not in text:
+        if plain not in text and _has_letters(plain, text):
             text = _dotted(plain).sub(plain, text)
         return _CAPITALS.sub(lambda run: _shortened(run[0], plain), text)
     short = initials(gold)
     is_name = len(short) > 1 and short.isupper() and len(gold.split()) <= 6
     is_name = is_name and not re.search(r"\b[A-Z]{2,}\b|\b[IVX]$", gold)  # not Volume IV
-    return _dotted(short).sub(gold, text) if is_name else text
+    return _dotted(short).sub(gold, text) if is_name and _has_letters(short, text) else text
+
+
+def _has_letters(letters: str, text: str) -> bool:
+    """Whether letters stand in a row in a text, perhaps with periods between them."""
+    return letters in text.replace(".", "").replace(" ", "")
 
 
 def _dotted(letters: str) -> re.Pattern[str]:
@@ -147,6 +154,7 @@ _ABBREVIATIONS = {
 _ABBREVIATION = re.compile(
     r"\b(?:ch|vol|mt|st|ft|fig|art)\.\s?(?=\w)|\bpp?\.\s?(?=\d)", re.IGNORECASE
 )
+_DIGIT = re.compile(r"\d")
 _ORDINAL_END = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _THE_NUMBER = re.compile(r"\bthe (?=\d)|\b(?:No|Nr)\.\s?(?=\d)|#(?=\d)")
 
@@ -158,10 +166,16 @@ def plain_name(text: str) -> str:
     >>> plain_name("Henry the Eighth"), plain_name("Ch. IX"), plain_name("Mt. Everest")
     ('Henry 8', 'chapter 9', 'mount Everest')
     """
-    text = _ABBREVIATION.sub(lambda short: _ABBREVIATIONS[short[0].lower().strip(". ")] + " ", text)
-    text = _ROMAN.sub(_with_number, text)
-    text = _ORDINAL_END.sub("", ordinals_in_digits(text))
-    return _THE_NUMBER.sub("", text)
+    if "." in text:
+        text = _ABBREVIATION.sub(_in_full, text)
+    text = ordinals_in_digits(_ROMAN.sub(_with_number, text))
+    if not _DIGIT.search(text):
+        return text
+    return _THE_NUMBER.sub("", _ORDINAL_END.sub("", text))
+
+
+def _in_full(short: re.Match[str]) -> str:
+    return _ABBREVIATIONS[short[0].lower().strip(". ")] + " "
 
 
 def _with_number(found: re.Match[str]) -> str:

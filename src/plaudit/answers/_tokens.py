@@ -81,7 +81,9 @@ NO_NOUNS = frozenset(
     " possibly undefined impossible cannot depends divided remainder plus minus times choose sum"
     " product difference quotient squared cubed half double twice negative positive dozen hundred"
     " thousand million billion trillion even odd respectively wrong incorrect false true yes never"
-    " perhaps probably ish so değil nicht niet ikke inte".split()
+    " perhaps probably ish farther further longer shorter taller older younger heavier lighter"
+    " higher lower faster slower extra additional too later"
+    " earlier so değil nicht niet ikke inte".split()
 )
 
 _UP = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱˣ", "0123456789+-=()nix", strict=True))
@@ -121,6 +123,7 @@ _SIGNS = {
 _SIGNS |= {chr(ord("①") + index): f" {index + 1}, " for index in range(20)}
 _TABLE = str.maketrans(_SIGNS)
 _PLAIN = re.compile(r"[ -~\n\t\r]*+")
+_ALPHANUMERIC = re.compile(r"(?:(?!const|log)[A-Za-z0-9 ])*+")
 
 # Python or JSON read the backslash of \text, \frac, \right, \begin as the start of an escape.
 _BROKEN_ESCAPES = (
@@ -191,22 +194,32 @@ _WRAPPING = (("$$", "$$"), ("$", "$"), (r"\(", r"\)"), (r"\[", r"\]"))
 @lru_cache(maxsize=4096)
 def without_formatting(text: str) -> str:
     r"""The text in plain LaTeX: no bold, no spacing, no delimiters around it, no Unicode signs."""
+    if _ALPHANUMERIC.fullmatch(text):
+        return text.strip()
     text = _one_backslash(text)
     if not _PLAIN.fullmatch(text):
         text = _UP_RUN.sub(lambda run: "^{" + "".join(_UP[c] for c in run[0]) + "}", text)
         text = _DOWN_RUN.sub(lambda run: "_{" + "".join(_DOWN[c] for c in run[0]) + "}", text)
         text = text.translate(_TABLE)
         text = unicodedata.normalize("NFKC", text)
-    text = _PLAIN_DEGREE.sub(r"^\\circ ", text)
-    text = _SLANTED.sub(r"\\frac{\1}{\2}", text)
-    text = _CONSTANT_WORD.sub(" C", _LOGARITHM.sub(r"\\log_{\1}", text)).replace("+/-", r"\pm ")
+    if "^" in text:
+        text = _PLAIN_DEGREE.sub(r"^\\circ ", text)
+        text = _SLANTED.sub(r"\\frac{\1}{\2}", text)
+    if "log" in text:
+        text = _LOGARITHM.sub(r"\\log_{\1}", text)
+    if "const" in text:
+        text = _CONSTANT_WORD.sub(" C", text)
+    text = text.replace("+/-", r"\pm ")
     text = _STRAY_DOT.sub("", _BOLD.sub("", _FENCES.sub("", text)))
     if "\\" in text or "~" in text:
         text = _NEGATED.sub(lambda sign: _NEGATIONS[sign[1]], _ROW_SPACING.sub(r"\\\\ ", text))
         text = _FACES.sub(" ", _SPACES.sub(" ", _GONE.sub("", text)))
-        text = _DEGREE_LETTER.sub(r"^\\circ ", text)
+        if "^" in text:
+            text = _DEGREE_LETTER.sub(r"^\\circ ", text)
         text = _COMMAND.sub(lambda command: _ALIASES.get(command[0], command[0]), text)
-    text = unwrapped(_RAISED_PRIMES.sub(r"\1", text))
+    if "'" in text:
+        text = _RAISED_PRIMES.sub(r"\1", text)
+    text = unwrapped(text)
     repeating = _REPEATING.fullmatch(text)
     return f"{repeating[1]}.{repeating[2]}\\overline{{{repeating[3]}}}" if repeating else text
 
@@ -315,7 +328,7 @@ class _Scanner:
             at = self._take(match)
             if len(self.found) > MOST_TOKENS:
                 raise CannotReadError("too long")
-        return _with_crosses(self.found)
+        return _with_crosses(self.found) if "x" in self.text.lower() else self.found
 
     def _take(self, match: re.Match[str]) -> int:
         kind, text, end = str(match.lastgroup), match[0], match.end()
@@ -368,7 +381,7 @@ class _Scanner:
                 raise TooLargeError("a power of ten of more than four digits")
         elif exponent:
             exponent = None
-        value = _value(digits, power, exponent is not None)
+        value = number_value(digits, power, exponent is not None)
         self._add("num", self.text[match.start() : end], match.start(), end, value)
         ordinal = _ORDINAL.match(self.text, end)
         return ordinal.end() if ordinal else end
@@ -473,7 +486,10 @@ def _closing(text: str, start: int) -> int:
     raise CannotReadError("a brace is not closed")
 
 
-def _value(digits: str, power: int, scientific: bool) -> Digits | Fraction:
+def number_value(digits: str, power: int = 0, scientific: bool = False) -> Digits | Fraction:
+    """The value of digits, with what they show if they have a decimal point."""
+    if digits.isdigit() and not power:
+        return Fraction(int(digits))
     whole, _, decimals = digits.partition(".")
     value = Fraction(int(whole + decimals)) * Fraction(10) ** (power - len(decimals))
     if "." not in digits and not (scientific and power < 0):
@@ -501,6 +517,8 @@ def split(
     found: list[Token], signs: Collection[str], words: Collection[str] = ()
 ) -> tuple[list[list[Token]], list[str]]:
     """The pieces between separators outside of brackets, and the separators."""
+    if not any(t.text in signs or (words and t.text.lower() in words) for t in found):
+        return [found], []
     parts: list[list[Token]] = [[]]
     between: list[str] = []
     for token, depth in zip(found, depths(found), strict=True):
@@ -520,6 +538,8 @@ def split(
 
 def with_round_brackets(found: list[Token]) -> list[Token]:
     """Brackets turned outwards, ]a,b[, as the round ones that they mean."""
+    if not any(token.text in ("[", "]") for token in found):
+        return found
     count = Counter(token.text for token in found)
     first = next((t.text for t in found if t.text in OPENING or t.text in CLOSING), "")
     if first != "]" and (count["["] == count["]"] or count["("] != count[")"]):
@@ -537,6 +557,8 @@ def with_round_brackets(found: list[Token]) -> list[Token]:
 
 def without_dollars(found: list[Token]) -> list[Token]:
     """The tokens without the dollars that delimit formulas; one before a number is a currency."""
+    if not any(token.text == "$" for token in found):
+        return found
     kept: list[Token] = []
     for index, token in enumerate(found):
         if token.text == "$":

@@ -87,16 +87,17 @@ def ops(node: Node) -> set[str]:
 def letters(node: Node) -> frozenset[str]:
     """The names of the free letters of a tree."""
     found: set[str] = set()
-    stack: list[tuple[Node, frozenset[str]]] = [(node, frozenset())]
+    stack = [node]
     while stack:
-        top, bound = stack.pop()
-        if top.op == "sym" and top.val not in bound:
+        top = stack.pop()
+        if top.op == "sym":
             found.add(top.val)
+        elif top.op == "big":
+            found |= frozenset().union(*map(letters, top.args)) - {top.val[1]}
+            continue
         elif top.op == "app":
             found.add(f"{top.val}()")
-        if top.op == "big":
-            bound = bound | {top.val[1]}
-        stack.extend((below, bound) for below in top.args)
+        stack += top.args
     return frozenset(found)
 
 

@@ -10,9 +10,11 @@ _LETTERS = {"y": True, "t": True, "n": False, "f": False}
 _ASKS_FOR_LETTER = re.compile(r"\b[yt]\s*+(?:/|or)\s*+[nf]\b|\btrue\s*+(?:/|or)\s*+false\b", re.I)
 _ASKS_FOR_SYMBOL = re.compile(r"\b(?:symbol|element|abbreviation|letter)\b", re.I)
 _DRESS = re.compile(r"\\(?:text|textbf|mathrm|boxed)\b|[*_`$\\{}\"'“”()\[\]]")
-_CLAUSES = re.compile(r"[.!?;:\n,]+|\s[-–—]+\s|\bbut\b|\bso\b|\bbecause\b")
+_CLAUSES = re.compile(r"[.!?;:\n,]+|\s[-–—]+\s|\bbut\b|\bso\b(?=\s\w)|\bbecause\b")
 _LEAD = (
-    r"^\s*+(?:(?:well|i(?:'d| would) say|i think|i believe|in short|short answer|therefore|thus"
+    r"^\s*+(?:(?:well|i(?:'d|d| would)(?: have to)? say|i think|i believe|i(?:m| am) afraid"
+    r"|sorry|in short"
+    r"|short answer|therefore|thus"
     r"|hence|the (?:final |short |correct )?answer is|answer|final answer|and|then|that is|thats"
     r"|it is|its|this is|they are|the (?:statement|claim|sentence|assertion)(?: is)?|which is|oh)"
     r"\s++)*+"
@@ -25,22 +27,29 @@ _NO = re.compile(
     r" from it\b"
     r"|on the contrary\b|quite the opposite\b|hardly\b|nope\b"
     r"|nah\b|no way\b|never\b|false\b|incorrect\b|wrong\b|untrue\b|impossible\b|negative\b"
+    r"|there is no way\b|i (?:dont|do not) (?:think|believe) so\b|not in a (?:million"
+    r"|thousand)\b|not on your life\b|not$"
+    r"|(?:that|this|it)(?: is not|isnt| isnt| cannot be| cant be| wont be| is far from being)"
+    r" (?:so|the case|true|right|correct)\b"
     r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
     # "no" with a noun, as in "no remainder", answers nothing.
     r"|no\b(?=\s*+$|\s++(?:it|they|he|she|there|we|i|this|that|these|those|the|you|since)\b))"
 )
 _YES = re.compile(
     _LEAD + r"(?:yes\b|yeah\b|yep\b|yup\b|true\b|correct\b|right\b|affirmative\b|of course\b|sure\b"
-    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b|exactly\b"
+    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b"
+    r"|exactly\b|you bet\b|i (?:think|believe) so\b|by all means\b|naturally\b"
     r"|indeed\b(?!.*(?:\bnot\b|nt\b)))"
 )
 _SAYS_NO = re.compile(
-    r"\b(?:is|are|was) (?:false|incorrect|wrong|untrue|impossible|not (?:true|correct|possible))\b"
+    r"\b(?:is|are|was|would be) (?:false|incorrect|wrong|untrue|impossible|not (?:true"
+    r"|correct|possible))\b"
 )
 _SAYS_YES = re.compile(r"\b(?:is|are|was) (?:true|correct|possible)\b")
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|hold on|scratch that|on second thought)\b")
 _NEITHER = re.compile(
-    r"\byes and no\b|\bit depends\b|\bno idea\b|\b(?:cannot|cant) (?:say|tell|be determined)\b"
+    r"\byes (?:and|or) no\b|\byes\b[^.!?]{1,40}\b(?:and|but) no\b|\bwho can (?:say|tell)\b"
+    r"|\bit depends\b|\bno idea\b|\b(?:cannot|cant) (?:say|tell|be determined)\b"
     r"|\bnot sure\b|\bdont know\b|\bdo not know\b|\bunclear\b|\bneither yes nor no\b|\bcould go"
     r" either way\b"
     r"|\bhard to (?:say|tell)\b|\bin some cases\b|\bsometimes\b|\bboth yes\b|\b(?:maybe"
@@ -51,6 +60,7 @@ _AUXILIARY = re.compile(
 )
 _DENIES = re.compile(r"\b(?:not|never|cannot|none|neither|nor|isnt|arent|wasnt|werent|doesnt|dont"
                      r"|didnt|cant|hasnt|havent|wont|wouldnt)\b")  # fmt: skip
+_NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b")
 _WORD = re.compile(r"[a-z0-9]++")
 _SMALL = frozenset(
     "is are was were does do did can could has have had will would should may must the a an of in"
@@ -95,7 +105,7 @@ def truth_of_answer(answer: str, question: str = "") -> bool | None:
     (False, None)
     """
     text = _DRESS.sub("", answer[:LONGEST]).lower().replace("’", "").replace("'", "")
-    if _NEITHER.search(text):
+    if _NEITHER.search(text) or text.rstrip().endswith("?"):
         return None
     corrected = list(_CORRECTION.finditer(text))
     if corrected:
@@ -137,4 +147,4 @@ def _by_statement(text: str, question: str) -> bool | None:
     words = {*_WORD.findall(statement)}
     if 2 * len(asked & words) < len(asked) and not re.match(r"\s*+(?:it|they|he|she)\b", statement):
         return None
-    return not _DENIES.search(statement)
+    return not _DENIES.search(_NOT_ONLY.sub("", statement))

@@ -5,8 +5,7 @@ carried out, by the size of its numbers, and what is too large is refused.
 """
 
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, lcm, prod
 from typing import Any
@@ -29,17 +28,22 @@ class _Budget(threading.local):
 _budget = _Budget()
 
 
-@contextmanager
-def limited_steps(most: int) -> Iterator[None]:
+class limited_steps:  # noqa: N801 - a context manager, used as a function
     """Raise `TooLargeError` if what is computed inside takes more steps than `most`.
 
     A limit inside another one is a limit of its own: what it spends is not counted outside.
     """
-    outside, _budget.left = _budget.left, most
-    try:
-        yield
-    finally:
-        _budget.left = outside
+
+    __slots__ = ("most", "outside")
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+
+    def __enter__(self) -> None:
+        self.outside, _budget.left = _budget.left, self.most
+
+    def __exit__(self, *_: object) -> None:
+        _budget.left = self.outside
 
 
 def spend(steps: int) -> None:
