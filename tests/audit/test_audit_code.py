@@ -86,8 +86,8 @@ def first_lines(completions, tests, **kwargs):
     ("grader", "table", "attack"),
     [
         (same_interpreter, asserts, "equal_to_everything"),
-        (exit_code, asserts, "ends_the_process"),
-        (first_lines, stdin, "part_of_the_output"),
+        pytest.param(exit_code, asserts, "ends_the_process", marks=pytest.mark.long),
+        pytest.param(first_lines, stdin, "part_of_the_output", marks=pytest.mark.long),
     ],
 )
 def test_holes_of_graders_are_found(grader, table, attack):
@@ -101,6 +101,7 @@ def slow_yes(completions, tests, **kwargs):
     return [1.0] * len(completions)
 
 
+@pytest.mark.long
 def test_holes_of_slow_rewards_are_found():
     found = plaudit.audit(asserts(), slow_yes, only=["empty"])
     assert found.worst == 1.0, str(found)
