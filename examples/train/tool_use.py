@@ -14,8 +14,9 @@ had died. If such a row is paid 0, the model learns to guess; if it is skipped, 
 "turns": codes are random, and the model makes mistakes in both turns. Each turn is paid for itself
 (`RowScore.turns`), or all tokens get the total of the episode.
 
-The trainer is GRPO in forty lines, since TRL takes no rewards for turns. Results and curves go to
-runs/ beside this file.
+The trainer is GRPO in forty lines, since TRL takes no rewards for turns. It has no KL term: other
+learning rates, widths and warm-ups were tried, and some runs of "turns" collapsed late. Results and
+curves go to runs/ beside this file.
 """
 
 import argparse
