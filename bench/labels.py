@@ -21,9 +21,8 @@ from typing import Any
 
 from plaudit.answers._mention import normal_text
 from plaudit.judge import Pair, Status, judge
-from plaudit.recipes import load
 from plaudit.rewards import canoe, trl, vlm_r1
-from plaudit.rewards.answers import answer_reward, exact_match_reward
+from plaudit.rewards.answers import answer_reward, exact_match_reward, mention_reward
 from plaudit.scores import Score
 from report import Table, arguments, seconds, show, timed
 
@@ -97,10 +96,11 @@ def math_verdicts(rows: list[Row]) -> dict[str, list[Score | bool]]:
 
 
 def qa_verdicts(rows: list[Row]) -> dict[str, list[Score | bool]]:
-    qa = load("qa")
     texts, solution = [row["completion"] for row in rows], [row["gold"] for row in rows]
+    question = [row["question"] for row in rows]
+    mentions = mention_reward.scores(texts, solution, question=question, separator="/")
     return {
-        "preset `qa`": [row.components["accuracy"] for row in qa(texts, solution=solution)],
+        "`mention_reward`": list(mentions),
         "`exact_match_reward`": list(exact_match_reward.scores(texts, solution, separator="/")),
         "any alias contained": [contained(row) for row in rows],
     }
