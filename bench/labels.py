@@ -97,7 +97,7 @@ def math_verdicts(rows: list[Row]) -> dict[str, list[Score | bool]]:
 
 def qa_verdicts(rows: list[Row]) -> dict[str, list[Score | bool]]:
     texts, solution = [row["completion"] for row in rows], [row["gold"] for row in rows]
-    question = [row["question"] for row in rows]
+    question = [row.get("question") for row in rows]
     mentions = mention_reward.scores(texts, solution, question=question, separator="/")
     return {
         "`mention_reward`": list(mentions),

@@ -165,7 +165,8 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     >>> judge_answer(r"It is \boxed{4}. Wait, that is wrong: it is 5.", ["4"]).status
     <Status.RETRACTED: 'retracted'>
     """
-    check_kind(rules.kind)
+    if rules.kind is not None:
+        check_kind(rules.kind)
     if isinstance(golds, str) or not all(isinstance(gold, str) for gold in golds):
         raise TypeError(f"golds must be a list of texts, got {golds!r:.80}")
     golds = [gold for gold in golds if gold.strip() and not is_placeholder(gold)]

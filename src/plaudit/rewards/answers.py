@@ -150,7 +150,7 @@ def _rows(
         choices = [None] * len(texts)
     same_length(completions, choices=choices)
     choices = rows_of(choices, "choices")
-    for entry in dict.fromkeys(kinds):
+    for entry in dict.fromkeys(filter(None, kinds)):
         check_kind(entry)
     golds = gold_alternatives_of(solution, choices)
     return [
