@@ -32,6 +32,6 @@ def test_wrong_verdicts_are_counted_and_listed(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
     assert "3 rows, 1 of them with a label that is disputed." in ended.stdout
     assert "| `answers` | 1 of 2 | 0 of 0 |" in ended.stdout
-    assert "| preset `qa` | 0 of 1 |" in ended.stdout
+    assert "| `mention_reward` | 0 of 1 |" in ended.stdout
     assert "false negative (the label is disputed: 6 is not 4)" in ended.stdout
     assert "5 is not equal to the gold 4: decided by exact values." in ended.stdout
