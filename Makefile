@@ -66,7 +66,7 @@ test: lint
 	@$(BIN)/pytest -m 'not long' --numprocesses 3 --dist worksteal
 
 test-long: $(READY)
-	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest -m long --durations=15 --numprocesses 3 --dist worksteal
+	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest -m long --durations=15 --numprocesses 4 --dist worksteal
 
 coverage: $(READY)
 	@PLAUDIT_LONG_TESTS=1 $(BIN)/pytest --cov --numprocesses 3 --dist worksteal
