@@ -41,6 +41,8 @@ _DENY = _words(
 # They deny only what is denied already: "no one would question that it is Rome".
 _CANCEL = _words("question questions questioned until argue dispute contest challenge")
 _RULE = frozenset(["rule", "rules", "ruled", "ruling"])
+_RULE_OUT = _DENY | _RULE
+_MAY = frozenset(["can", "could", "must", "should"])
 _GIVE = frozenset(["give", "gives", "gave", "given", "giving"])
 _ONLY = _words("only just merely simply surprisingly least")
 _HARD = frozenset(["hard", "difficult", "tough"])
@@ -110,6 +112,8 @@ def _denials(words: list[str]) -> int:
             )
             twice = word == "nor" and "neither" in words[:at]
             count += not (skipped or only or twice)
+        elif word == "far":
+            count += following == "from"
         elif word == "other" and following == "than":
             count += (_NOTHING | {"no"}).isdisjoint(words[max(0, at - 3) : at])
         else:
@@ -135,6 +139,8 @@ def _is_denied_after(after: list[str]) -> bool:
         return True
     if not _NOT.isdisjoint(near[:3]) and near[0] not in ("no", "not"):
         return _denials(near) % 2 == 1 and "until" not in after
+    if near[:1] and near[0] in _MAY and near[1:2] == ["be"] and not _RULE_OUT.isdisjoint(near[2:3]):
+        return True
     return "question" in near and "out" in near
 
 
