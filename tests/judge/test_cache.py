@@ -42,7 +42,7 @@ def test_it_holds_no_more_text_than_it_may():
     text = "x" * 1_000
     cache = Cache(entries=1_000, size=100 * (ENTRY + getsizeof(text)))
     for number in range(1_000):
-        cache.put(number, number, text)
+        cache.put(number, number, getsizeof(text))
         assert len(cache) <= 100
 
 
@@ -50,8 +50,8 @@ def test_long_texts_take_the_place_of_many_short_ones():
     cache = Cache(entries=1_000, size=100_000)
     for number in range(10):
         cache.put(number, number)
-    cache.put("long", 0, "x" * 45_000)
-    cache.put("longer", 0, "x" * 45_000)
+    cache.put("long", 0, getsizeof("x" * 45_000))
+    cache.put("longer", 0, getsizeof("x" * 45_000))
     assert cache.get(5) is None
 
 
@@ -84,7 +84,7 @@ def test_asking_for_everything_between_puts_does_not_let_it_grow():
 
 def test_what_is_larger_than_the_cache_is_not_kept():
     cache = Cache(entries=10, size=10_000)
-    cache.put("huge", 1, "x" * 1_000_000)
+    cache.put("huge", 1, getsizeof("x" * 1_000_000))
     assert len(cache) == 0
 
 

@@ -127,6 +127,8 @@ OPENING = {  # what closes an environment, and what opens it
     "]": r"\s\[",
     "}{": r"-?\\frac\{",
 }
+CLOSINGS = ("$", "$$", r"\]", r"\)", "]")  # of what may hold a box
+CLOSING_WITH_BOX = re.compile(r"[$\]]|\\\)")
 ANY_OPENING = re.compile("|".join(OPENING.values()))
 LONGEST_OPENING = len(r"-\frac{")
 INLINE_DOLLAR = re.compile(r"(?:\\\$|[^\n$])*+")
@@ -223,30 +225,34 @@ class LatexReader:
         r"""Environments that hold a `\boxed{`; the text from the first box to the last brace."""
         text, end = self.text, 0
         matches: list[CandidateMatch] = []
-        first = text.find(BOX)
+        box = first = text.find(BOX)
         if first < 0:
             return matches
-        if "$" in text or "]" in text or r"\)" in text:
-            for box in occurrences(text, BOX):
-                match = self._around(box, end) if box >= end else None
-                if match is not None:
-                    matches.append(match)
-                    end = match.end
+        closings = {closing: text.rfind(closing, first) for closing in CLOSINGS}
+        while box >= 0:
+            match = self._around(box, end, closings) if box >= end else None
+            if match is not None:
+                matches.append(match)
+                end = match.end
+            box = text.find(BOX, box + 1)
         last = text.rfind("}")
         if last > first + len(BOX):
             piece = Piece(text[first : last + 1], bare=True)
             matches.append(CandidateMatch(first, last + 1, Latex((piece,))))
         return matches
 
-    def _around(self, box: int, end: int) -> CandidateMatch | None:
-        """The environments that start with one around this box, and not before `end`."""
-        for at in self._openings_around(box):
+    def _around(self, box: int, end: int, closings: dict[str, int]) -> CandidateMatch | None:
+        """The environments that start with one around this box, and not before `end`.
+
+        closings: where each closing stands last behind the first box, or -1
+        """
+        for at in self._openings_around(box, closings):
             match = self._chain(at, boxed=True) if at >= end else None
             if match is not None:
                 return match
         return None
 
-    def _openings_around(self, box: int) -> list[int]:
+    def _openings_around(self, box: int, closings: dict[str, int]) -> list[int]:
         """Where an environment that holds this box may start, from the left.
 
         Of each kind only the leftmost opening after the kind's last closing can: those between
@@ -254,25 +260,22 @@ class LatexReader:
         """
         text = self.text
         openings: list[int] = []
-        if self._is_ahead(r"\]", box):
+        if closings[r"\]"] > box:
             openings.append(self._next(r"\[", self._last(r"\]", box) + 1))
-        if self._is_ahead(r"\)", box):
+        if closings[r"\)"] > box:
             line = self._last("\n", box) + 1
             openings.append(self._next(r"\(", max(self._last(r"\)", box) + 1, line)))
-        if self._is_ahead("$", box):
+        if closings["$"] > box:
             openings.append(self._last_dollar(box))
-            if self._is_ahead("$$", box):
+            if closings["$$"] > box:
                 double = self._last("$$", box)
                 openings += double - 1, double
-        if self._is_ahead("]", box):
+        if closings["]"] > box:
             bracket = self._last("[", box)
             if text[bracket - 1 : bracket].isspace():
                 openings.append(bracket - 1)
         self._box = box
         return sorted(at for at in openings if 0 <= at < box)
-
-    def _is_ahead(self, closing: str, box: int) -> bool:
-        return self._next(closing, box) < len(self.text)
 
     def _next(self, needle: str, start: int) -> int:
         """The next `needle`, or the text's end; looked for once, then known."""
@@ -578,9 +581,11 @@ def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
 
 def best_latex(text: str) -> Latex | None:
     r"""The one candidate of TRL's rule, if there is one: boxed, or else announced."""
+    hopes = "I" in text and "I hope" in text  # one letter is found much faster
+    if not hopes and (alone := _bare_box(text)) is not None:
+        return alone
     latex = LatexReader(text)
     matches = latex.boxed()
-    hopes = "I" in text and "I hope" in text  # one letter is found much faster
     if matches and not hopes:
         return _best(matches)
     announced = Announcements(text)
@@ -593,6 +598,20 @@ def best_latex(text: str) -> Latex | None:
             or latex.answer(announced.answer)
         )
     return _best(matches) if matches else None
+
+
+def _bare_box(text: str) -> Latex | None:
+    r"""The text from the first box to the last brace, if no environment can close behind that.
+
+    No environment ends as late then, so none has to be looked for: so it is in most completions.
+    """
+    last = text.rfind("}")
+    if last < 0 or CLOSING_WITH_BOX.search(text, last):
+        return None
+    first = text.find(BOX)
+    if not 0 <= first < last - len(BOX):
+        return None
+    return Latex((Piece(text[first : last + 1], bare=True),))
 
 
 def _best(matches: list[CandidateMatch]) -> Latex:

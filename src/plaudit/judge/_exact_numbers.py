@@ -39,7 +39,7 @@ class ExactNumber(NamedTuple):
     out a ratio in plain text only when it compares it (`evaluated` is False).
     """
 
-    value: Fraction
+    value: Fraction | int  # whole numbers are most, and a Fraction costs a microsecond
     decimal: bool = False
     percent: bool = False
     evaluated: bool = True
@@ -57,13 +57,13 @@ def exact_number(text: str, percent: bool = False) -> ExactNumber | None:
     if percent and text.startswith("-"):
         return None
     if INTEGER.fullmatch(text):
-        return ExactNumber(Fraction(int(text)), percent=percent)
+        return ExactNumber(int(text), percent=percent)
     if DECIMAL.fullmatch(text):
         return ExactNumber(Fraction(text), decimal=True, percent=percent)
     if percent:
         return None
     if THOUSANDS.fullmatch(text):
-        return ExactNumber(Fraction(int(text.replace(",", ""))))
+        return ExactNumber(int(text.replace(",", "")))
     ratio = _ratio(text)
     return ExactNumber(ratio) if ratio is not None else None
 
@@ -98,7 +98,7 @@ def same_number(gold: ExactNumber, answer: ExactNumber) -> bool | None:
 
 
 def _same_decimal(gold: ExactNumber, answer: ExactNumber) -> bool | None:
-    distance = abs(_plain(gold) - _plain(answer))
+    distance = abs(Fraction(_plain(gold)) - _plain(answer))
     if distance > CLEARLY_APART:
         return False
     if gold.percent or answer.percent:
@@ -109,14 +109,14 @@ def _same_decimal(gold: ExactNumber, answer: ExactNumber) -> bool | None:
     return None if None in rounded else rounded[0] == rounded[1]
 
 
-def _rounded(value: Fraction) -> int | None:
+def _rounded(value: Fraction | int) -> int | None:
     """The value in millionths, as sympy rounds it; None if that is not certain.
 
     What sympy makes of it is a float with as many digits as are left, and floats of different
     precision are not equal for sympy: so whole numbers, and what a power of ten lies close to, are
     undecided.
     """
-    millionths = value * MILLION
+    millionths = Fraction(value) * MILLION
     whole = round(millionths)
     if abs(abs(millionths - floor(millionths)) - Fraction(1, 2)) < NEAR_HALF:
         return None
@@ -129,5 +129,5 @@ def _rounded(value: Fraction) -> int | None:
     return whole
 
 
-def _plain(number: ExactNumber) -> Fraction:
-    return number.value / 100 if number.percent else number.value
+def _plain(number: ExactNumber) -> Fraction | int:
+    return Fraction(number.value, 100) if number.percent else number.value

@@ -15,7 +15,15 @@ from weakref import WeakSet
 from plaudit.inputs.errors import describe_and_log
 from plaudit.judge._algebra import same_object
 from plaudit.judge._exact_numbers import same_number
-from plaudit.judge._reading import ReadText, best_candidate, read, reading_of, short_form, too_long
+from plaudit.judge._reading import (
+    LONGEST,
+    ReadText,
+    best_candidate,
+    read,
+    reading_of,
+    short_form,
+    too_long,
+)
 from plaudit.judge._settings import Settings
 from plaudit.judge._verdict import Pair, Rule, Status, Verdict
 from plaudit.judge._versions import math_verify_installed, warn_of_untested_version
@@ -29,7 +37,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 LONG = 50_000  # characters that are read on an event loop; a thread reads the rest of a batch
-
+SHORT_ENOUGH = min(LONGEST.values())  # characters that every rule reads
 
 ENTRY = 800  # bytes that an entry takes besides its text: the objects, and a slot in the dict
 
@@ -69,9 +77,9 @@ class Cache(Generic[Key, Value]):
         self.hits += 1
         return entry[0]
 
-    def put(self, key: Key, value: Value, *texts: str) -> None:
-        """Remember it; `texts` are those that it keeps in memory."""
-        self._keep(key, (value, ENTRY + sum(map(getsizeof, texts))))
+    def put(self, key: Key, value: Value, size: int = 0) -> None:
+        """Remember it; the texts that it keeps in memory have this many bytes."""
+        self._keep(key, (value, ENTRY + size))
 
     def _keep(self, key: Key, entry: tuple[Value, int]) -> None:
         size = entry[1]
@@ -238,7 +246,7 @@ class Judge:
         reading = self._golds.get(key)
         if reading is None:
             reading = read(*key)
-            self._golds.put(key, reading, pair.gold)
+            self._golds.put(key, reading, getsizeof(pair.gold))
         return reading
 
 
@@ -248,6 +256,7 @@ class PendingCall:
     def __init__(self, judge: Judge, pairs: Sequence[Pair]) -> None:
         self._judge = judge
         self._pairs = pairs
+        self._tested = math_verify_installed().tested
         self._waiting: dict[PlainPair, tuple[Future[WorkerResult], list[int]]] = {}
         self._verdicts: list[Verdict | None] = []
         self._over = False
@@ -290,7 +299,7 @@ class PendingCall:
         for (plain, (_, rows)), result in zip(self._waiting.items(), results, strict=True):
             verdict = _verdict(result)
             if result.cacheable:
-                self._judge._compared.put(plain, verdict, str(plain))
+                self._judge._compared.put(plain, verdict, getsizeof(str(plain)))
             for row in rows:
                 self._verdicts[row] = verdict
                 if result.cacheable:
@@ -299,11 +308,13 @@ class PendingCall:
 
     def _known(self, pair: Pair) -> Verdict | None:
         """The verdict of a pair that is too long, or was judged before."""
-        if why := too_long(pair.gold, Rule.ANYWHERE):
-            return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
-        if why := too_long(pair.answer, pair.rule):
-            return Verdict(Status.LIMIT, None, None, "too long", 0.0, why)
-        return self._judge._texts[pair.rule].get((pair.answer, pair.gold))
+        answer, gold, rule = pair
+        if len(answer) + len(gold) > SHORT_ENOUGH:
+            if why := too_long(gold, Rule.ANYWHERE):
+                return Verdict(Status.BAD_GOLD, None, None, "too long", 0.0, why)
+            if why := too_long(answer, rule):
+                return Verdict(Status.LIMIT, None, None, "too long", 0.0, why)
+        return self._judge._texts[rule].get((answer, gold))
 
     def _decide_at_once(self, pair: Pair, row: int) -> Verdict | None:
         start = time.perf_counter()
@@ -320,7 +331,7 @@ class PendingCall:
 
     def _decide_or_pack(self, pair: Pair, start: float) -> "Verdict | PlainPair":
         """The verdict, or what a worker needs for it."""
-        if not math_verify_installed().tested:  # it may read and compare in ways that nobody knows
+        if not self._tested:  # it may read and compare in ways that nobody knows
             whole = _as_text(pair)
             return self._judge._compared.get(whole) or whole
         best = best_candidate(pair.answer, pair.rule)
@@ -335,7 +346,7 @@ class PendingCall:
         decided = self._compare(answer, pair, start)
         # An answer of which nothing is left to compare is shown with the text around it.
         if isinstance(decided, Verdict) and (answer.compared or best is None):
-            self._judge._answers.put(key, decided, short[0], pair.gold)
+            self._judge._answers.put(key, decided, getsizeof(short[0]) + getsizeof(pair.gold))
         return decided
 
     def _compare(self, answer: ReadText, pair: Pair, start: float) -> "Verdict | PlainPair":
@@ -355,8 +366,9 @@ class PendingCall:
         self._waiting[pair][1].append(row)
 
     def _remember(self, pair: Pair, verdict: Verdict) -> Verdict:
-        key = pair.answer, pair.gold
-        self._judge._texts[pair.rule].put(key, verdict, *key)
+        answer, gold, rule = pair
+        size = getsizeof(answer) + getsizeof(gold)
+        self._judge._texts[rule].put((answer, gold), verdict, size)
         return verdict
 
 
@@ -390,7 +402,7 @@ def _decide(answer: ReadText, gold: ReadText) -> tuple[Status | None, str]:
     if answer.best is None:
         known = gold.readable or gold.limit  # else math-verify may read nothing in the gold
         return (Status.NO_ANSWER, "nothing to read") if known else (None, "")
-    if answer.compared and answer.compared == gold.compared and gold.readable and answer.readable:
+    if answer.compared == gold.compared and answer.readable and gold.readable:
         return Status.EQUAL, "same text"
     if answer.number and gold.number:
         same, decided_by = same_number(gold.number, answer.number), "numbers"

@@ -9,6 +9,7 @@ sympy and antlr, which have no business in a trainer's process.
 import re
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache, cached_property, lru_cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from math import log10
@@ -39,19 +40,17 @@ SHORT = 300  # longer LaTeX is normalised by a worker: it takes time quadratic i
 PlainData = tuple[tuple[Any, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)  # not frozen: two are made for each row, and freezing doubles their cost
 class ReadText:
     """The best candidate of a text, or None.
 
-    compared: what math-verify would compare as text, where that is known without parsing
-    number: its number, where it is one
+    compared: what math-verify would compare as text, if that is known without parsing
     limit: why it is not even tried
-    source: the text and the rule, to read on where the best candidate is not enough
+    source: the text and the rule, to read on if the best candidate is not enough
     """
 
     best: Candidate | None
     compared: str
-    number: ExactNumber | None
     limit: str | None
     source: tuple[str, Rule]
 
@@ -64,17 +63,28 @@ class ReadText:
             return " and ".join(piece.latex for piece in self.best.pieces)[:SHORT]
         return self.compared[:SHORT]
 
-    @cached_property
+    @property
     def readable(self) -> bool:
         r"""Whether math-verify reads something in it for sure, whichever of its candidates parse.
 
         If the text that comes first does not parse, a later number may make it give up.
         """
         text, rule = self.source
-        if not self.compared or self.number is not None or rule is not Rule.ANYWHERE:
+        if not self.compared or rule is not Rule.ANYWHERE or self.number is not None:
             return bool(self.compared)
         numbers = (found for found in candidates(text, rule) if isinstance(found, WrittenNumber))
         return all(number.readable for number in numbers)
+
+    @cached_property
+    def number(self) -> ExactNumber | None:
+        """Its number, if it is one."""
+        if isinstance(self.best, Latex):
+            piece, *more = self.best.pieces
+            return None if more else exact_number(self.compared, piece.percent)
+        if isinstance(self.best, WrittenNumber):
+            return exact_number(self.best.digits, self.best.percent)
+        number = exact_number(self.compared)
+        return number._replace(evaluated=False) if number else None
 
     @cached_property
     def math_object(self) -> MathObject | None:
@@ -82,7 +92,7 @@ class ReadText:
         if self.number is not None:
             if self.number.percent:
                 return None
-            return number_object(self.number.value, self.number.decimal)
+            return number_object(Fraction(self.number.value), self.number.decimal)
         if not isinstance(self.best, Latex) or len(self.best.pieces) > 1:
             return None
         if self.best.pieces[0].percent:
@@ -137,23 +147,23 @@ def reading_of(best: Candidate | None, text: str, rule: Rule) -> ReadText:
     limit = too_large(best) if best else None
     if isinstance(best, WrittenNumber) and not best.readable and not limit:
         best = None
-    compared, number = _compared(best, rule) if best else ("", None)
-    return ReadText(best, compared, number, limit, (text, rule))
+    return ReadText(best, _compared(best, rule) if best else "", limit, (text, rule))
 
 
-def _compared(candidate: Candidate, rule: Rule) -> tuple[str, ExactNumber | None]:
-    if isinstance(candidate, WrittenNumber):
-        return candidate.digits, exact_number(candidate.digits, candidate.percent)
+def _compared(candidate: Candidate, rule: Rule) -> str:
     if not isinstance(candidate, Latex):
-        number = exact_number(candidate.text)
-        return candidate.text, number._replace(evaluated=False) if number else None
-    if any(len(opened(piece)) > SHORT for piece in candidate.pieces):
-        return "", None
-    texts = [normalise(piece, rule) for piece in candidate.pieces]
-    if len(texts) > 1:  # math-verify joins them if all of them parse
-        parse = all(map(parses, texts)) and not any(p.percent for p in candidate.pieces)
-        return " and ".join(texts) if parse else "", None
-    return texts[0], exact_number(texts[0], candidate.pieces[0].percent)
+        return candidate[0]
+    if len(candidate.pieces) == 1:
+        return _normalised(candidate.pieces[0], rule)
+    # math-verify joins several if all of them parse.
+    texts = [_normalised(piece, rule) for piece in candidate.pieces]
+    parse = all(map(parses, texts)) and not any(p.percent for p in candidate.pieces)
+    return " and ".join(texts) if parse and all(texts) else ""
+
+
+def _normalised(piece: Piece, rule: Rule) -> str:
+    """The normal form of a piece; "" if it is too long."""
+    return normalise(piece, rule) if len(opened(piece)) <= SHORT else ""
 
 
 # -- Normal form
@@ -311,12 +321,11 @@ def too_large(candidate: Candidate) -> str | None:
 
 
 def _text(candidate: Candidate) -> str:
-    match candidate:
-        case Latex(pieces):
-            return " ".join(opened(piece) for piece in pieces)
-        case WrittenNumber(text, _) | Arithmetic(text):
-            return text
-    raise TypeError(candidate)
+    if not isinstance(candidate, Latex):
+        return candidate[0]
+    if len(candidate.pieces) == 1:
+        return opened(candidate.pieces[0])
+    return " ".join(map(opened, candidate.pieces))
 
 
 def _is_large(binomial: re.Match[str]) -> bool:

@@ -96,19 +96,22 @@ class Verdict:
         >>> Verdict(Status.DIFFERENT, "5", "4", "numbers").why
         '5 is not equal to the gold 4.'
         """
-        status, problem = self.status, f": {self.problem}" if self.problem else ""
-        if status is Status.NO_ANSWER:
-            return f"Nothing in the text can be read as an answer{problem}."
-        if status is Status.BAD_GOLD:
-            return f"The gold cannot be read{problem}, so there is nothing to compare with."
-        if status is Status.TIMEOUT:
-            return f"Comparing was stopped after {self.seconds:g} s."
-        if status is Status.LIMIT:
-            return f"Too large to compare{problem}."
-        if status is Status.ERROR:
-            return f"Comparing failed{problem}."
         answer, gold = _quoted(self.answer, self.answer_read), _quoted(self.gold, self.gold_read)
-        match status:
+        verb = {"equal": "is", "different": "is not"}.get(self.status)
+        if verb is not None:
+            # What decided is worth a word only if there are many rules, as in `plaudit.answers`.
+            by = f": decided by {self.decided_by}" if self.kind else ""
+            return f"{answer} {verb} equal to the gold {gold}{by}."
+        problem = f": {self.problem}" if self.problem else ""
+        match self.status:
+            case Status.NO_ANSWER:
+                return f"Nothing in the text can be read as an answer{problem}."
+            case Status.BAD_GOLD:
+                return f"The gold cannot be read{problem}, so there is nothing to compare with."
+            case Status.TIMEOUT:
+                return f"Comparing was stopped after {self.seconds:g} s."
+            case Status.LIMIT:
+                return f"Too large to compare{problem}."
             case Status.SEVERAL:
                 return f"{answer} is more than one answer, the gold is {gold}."
             case Status.UNSOLVED:
@@ -117,10 +120,7 @@ class Verdict:
                 return f"The answer {answer} was taken back after it was given."
             case Status.UNDECIDED:
                 return f"No rule can tell whether {answer} says the same as the gold {gold}."
-        verb = "is" if status is Status.EQUAL else "is not"
-        # What decided is worth a word only if there are many rules, as in `plaudit.answers`.
-        by = f": decided by {self.decided_by}" if self.kind else ""
-        return f"{answer} {verb} equal to the gold {gold}{by}."
+        return f"Comparing failed{problem}."
 
 
 def _quoted(text: str | None, read: str) -> str:
