@@ -62,9 +62,20 @@ def sentences(draw):
     return start + draw(st.sampled_from((" ", "", "\n"))) + "".join(parts[:-1]) + end
 
 
+@st.composite
+def completions(draw):
+    """How most completions end: with one box in an environment of its own, near anything."""
+    box = draw(st.sampled_from((r"\boxed{7}", r"\boxed{\frac{1}{2}}", r"\boxed{}", r"\boxed{7\)}")))
+    opening, closing = draw(st.sampled_from(((r"\[", r"\]"), (r"\(", r"\)"), ("$", "$"))))
+    space = st.sampled_from(("", " ", "\n", ".", "\\"))
+    text = opening + draw(space) + box + draw(space) + closing
+    few = st.lists(st.sampled_from((*TOKENS, "It is ", "so")), max_size=3).map("".join)
+    return draw(few) + text + draw(few)
+
+
 @pytest.mark.parametrize("rule", [Rule.ANYWHERE, Rule.LATEX])
 @settings(deadline=None, max_examples=examples(2000), derandomize=True, database=None)
-@given(st.one_of(texts(), texts(), sentences()))
+@given(st.one_of(texts(), texts(), sentences(), completions()))
 def test_candidates_are_what_math_verify_matches(rule, text):
     assert list(candidates(text, rule)) == list(matches(text, rule))
 

@@ -129,6 +129,8 @@ OPENING = {  # what closes an environment, and what opens it
 }
 CLOSINGS = ("$", "$$", r"\]", r"\)", "]")  # of what may hold a box
 CLOSING_WITH_BOX = re.compile(r"[$\]]|\\\)")
+LAST_START = re.compile(r"[^\\]?\\[\[(]\s*+")
+LAST_END = re.compile(r"(\}[^$\]\\]*+)\\([\])])(?!\s*+[%Pp])[^$\]\\]*+\Z")
 ANY_OPENING = re.compile("|".join(OPENING.values()))
 LONGEST_OPENING = len(r"-\frac{")
 INLINE_DOLLAR = re.compile(r"(?:\\\$|[^\n$])*+")
@@ -582,7 +584,7 @@ def candidates(text: str, rule: Rule) -> Iterator[Candidate]:
 def best_latex(text: str) -> Latex | None:
     r"""The one candidate of TRL's rule, if there is one: boxed, or else announced."""
     hopes = "I" in text and "I hope" in text  # one letter is found much faster
-    if not hopes and (alone := _bare_box(text)) is not None:
+    if not hopes and (alone := _alone(text)) is not None:
         return alone
     latex = LatexReader(text)
     matches = latex.boxed()
@@ -600,18 +602,29 @@ def best_latex(text: str) -> Latex | None:
     return _best(matches) if matches else None
 
 
-def _bare_box(text: str) -> Latex | None:
-    r"""The text from the first box to the last brace, if no environment can close behind that.
+def _alone(text: str) -> Latex | None:
+    r"""The best candidate of most texts, found without reading every environment.
 
-    No environment ends as late then, so none has to be looked for: so it is in most completions.
+    If no environment can close behind the last brace, none ends as late as the text from the first
+    box to that brace. If one `\]` or `\)` closes there, and only space stands between what opens
+    it and the text's one box, what is between them is the candidate.
     """
-    last = text.rfind("}")
-    if last < 0 or CLOSING_WITH_BOX.search(text, last):
-        return None
-    first = text.find(BOX)
+    first, last = text.find(BOX), text.rfind("}")
     if not 0 <= first < last - len(BOX):
         return None
-    return Latex((Piece(text[first : last + 1], bare=True),))
+    if not CLOSING_WITH_BOX.search(text, last):
+        return Latex((Piece(text[first : last + 1], bare=True),))
+    end = LAST_END.match(text, last)
+    if end is None or text.find(BOX, first + 1) >= 0 or CLOSING_WITH_BOX.search(text, first, last):
+        return None
+    display = end[2] == "]"
+    opening, closing = (r"\[", r"\]") if display else (r"\(", r"\)")
+    line = 0 if display else text.rfind("\n", 0, first) + 1  # `\(` and `\)` stand in one line
+    start = text.find(opening, max(text.rfind(closing, 0, first) + 1, line), first)
+    if start < 0 or not LAST_START.fullmatch(text, max(start - 1, 0), first):
+        return None
+    latex = text[start + 2 : end.end(1)]
+    return Latex((Piece(latex),)) if display or "\n" not in latex else None
 
 
 def _best(matches: list[CandidateMatch]) -> Latex:

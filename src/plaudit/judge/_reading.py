@@ -169,6 +169,7 @@ def _normalised(piece: Piece, rule: Rule) -> str:
 # -- Normal form
 
 BOX = re.compile(r"\\boxed|\\fbox")
+SIMPLE_BOX = re.compile(r"\s*+\\boxed\{([^{}\\]*+)\}\s*+")  # as most are
 BRACE = re.compile(r"[{}]")
 SPACE = re.compile(r"\s*+")
 SEPARATOR = re.compile(r"\b(?:and|or)\b|[,;]")
@@ -201,6 +202,8 @@ def opened(piece: Piece) -> str:
     in parts.
     """
     text = piece.latex
+    if simple := SIMPLE_BOX.fullmatch(text):
+        return simple[1].strip()
     contents: list[str] = []
     stop = len(text)  # boxes are gone through from the right: where the one before this starts
     for box in reversed(list(BOX.finditer(text))):
