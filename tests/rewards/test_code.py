@@ -360,6 +360,38 @@ def same_size(given, expected, printed):
     return abs(int(printed)) == int(given)
 
 
+def test_an_output_that_the_checker_cannot_read_is_wrong():
+    tests = {"inputs": ["5"], "outputs": ["5"]}
+    score = code_reward.scores(["print('five')"], [tests], checker=same_size)[0]
+    assert (score.value, "the checker raised ValueError" in score.why) == (0.0, True)
+
+
+def test_a_checker_that_always_raises_has_no_verdict():
+    tests = {"inputs": ["5"], "outputs": ["any"]}
+    scores = code_reward.scores(["print('five')", "print(5)"], [tests] * 2, checker=same_size)
+    assert [(score.value, score.status) for score in scores] == [(None, "error"), (1.0, "equal")]
+
+
+HARD_TO_COMPARE = {
+    "a long number": "10**400_000",
+    "a long key": "{10**400_000: 1}",
+    "a signalling NaN": "__import__('decimal').Decimal('sNaN')",
+    "a large decimal": "__import__('decimal').Decimal('1e999999999')",
+    "a large fraction": "__import__('fractions').Fraction(10**5000, 3)",
+    "a nested list": "__import__('functools').reduce(lambda a, _: [a], range(100_000), 1)",
+    "a complex number": "complex('nan')",
+}
+
+
+@pytest.mark.parametrize("value", HARD_TO_COMPARE.values(), ids=HARD_TO_COMPARE)
+@pytest.mark.parametrize("expected", [2, 2.5, [2], {"2": 1}, "2", None])
+def test_a_value_that_is_hard_to_compare_costs_its_own_row(value, expected):
+    tests = {"fn_name": "f", "inputs": [[1]], "outputs": [expected]}
+    program = f"def f(x):\n    return {value}"
+    score = code_reward.scores([program], [tests])[0]
+    assert (score.value, score.status) == (0.0, "different")
+
+
 def test_wrong_settings_raise():
     for wrong in (
         {"seconds": 0},

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -22,6 +22,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from plaudit.inputs.errors import describe_and_log
 from plaudit.processes import cores
 from plaudit.rewards.code._tests import CallTests, SourceTests, StdinTests, Tests
 from plaudit.sandbox import (
@@ -178,10 +179,16 @@ def same_value(got: Any, expected: Any, wrapped: bool = True) -> bool:
     >>> same_value([1, 2], [1, 3]), same_value(1, [1, 2])
     (False, False)
     """
-    if _same(got, expected):
-        return True
     is_wrapped = wrapped and isinstance(expected, list) and len(expected) == 1
-    return is_wrapped and _same(got, expected[0])
+    try:
+        return _same(got, expected) or (is_wrapped and _same(got, expected[0]))
+    except (
+        ArithmeticError,
+        ValueError,
+        TypeError,
+        RecursionError,
+    ):  # a signalling NaN, and the like
+        return False
 
 
 def _same(got: Any, expected: Any) -> bool:
@@ -334,6 +341,8 @@ def _run(task: Task, stopped: threading.Event) -> Result:
         except SandboxError as error:
             if attempt or stopped.is_set():
                 return Result("error", 0, 0, f"The sandbox failed: {error}", level(pool.layers))
+        except Exception as error:  # it costs one row, never the batch
+            return Result("error", 0, 0, describe_and_log(error), level(pool.layers))
     raise AssertionError
 
 
@@ -412,7 +421,7 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
         _check_outcome(outcome, task.limits)
         got = outcome.stdout
         if task.checker is not None:
-            right = any(task.checker(stdin, expected, got) is True for expected in accepted)
+            right = _checked(task.checker, stdin, accepted, got)
         else:
             right = any(same_output(got, expected) for expected in accepted)
         if not right:
@@ -422,6 +431,19 @@ def _scripts(session: Session, task: Task, tests: StdinTests) -> Callable[[int],
             )
 
     return attempt
+
+
+def _checked(checker: Checker, stdin: str, accepted: Sequence[str], got: str) -> bool:
+    """Ask the user's function. What it cannot read is wrong, if it reads an expected output."""
+    try:
+        return any(checker(stdin, expected, got) is True for expected in accepted)
+    except Exception as error:
+        problem = f"the checker raised {type(error).__name__}: {error}."
+    try:
+        checker(stdin, accepted[0], accepted[0])
+    except Exception:
+        raise _FailedTest("error", problem) from None
+    raise _FailedTest("different", problem)
 
 
 def _check_outcome(outcome: Outcome, limits: Limits) -> None:
@@ -479,7 +501,7 @@ class _Calls:
                 "different", f"{shown} returns what cannot be read: {error}."
             ) from error
         if not same_value(got, expected, self._tests.wrapped):
-            shown_values = f"{_short(repr(got))}, expected {_short(json_text(expected))}"
+            shown_values = f"{_shown(got)}, expected {_short(json_text(expected))}"
             raise _FailedTest("different", f"{shown} gives {shown_values}.")
 
     def _check(self, kind: str, text: str, outcome: Outcome | None, where: str) -> None:
@@ -498,7 +520,14 @@ def json_text(value: Any) -> str:
     try:
         return json.dumps(value, ensure_ascii=False)
     except (TypeError, ValueError):
-        return repr(value)
+        return _shown(value)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return _short(repr(value))
+    except (ValueError, RecursionError):
+        return f"a value of the type {type(value).__name__} that is too long to show"
 
 
 # -- Tests that are Python
