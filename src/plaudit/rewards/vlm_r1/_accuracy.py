@@ -639,6 +639,7 @@ def _ask(client: "OpenAI", model: str, question: LlmQuestion) -> float:
     from openai import OpenAIError
 
     response = f"Student's response:\n{question.answer}\n\nCorrect solution:\n{question.gold}"
+    response = response.encode("utf-8", "replace").decode()  # half a pair of surrogates
     try:
         reply = client.chat.completions.create(
             model=model,
