@@ -31,7 +31,7 @@ ANY_TASK = [{"prompt": "Say something."}]
 
 
 @contextmanager
-def environment(recipe="trl-math", tasks=TASKS, **settings):
+def environment(recipe="math", tasks=TASKS, **settings):
     """A client of a server with tasks."""
     recipe = load(recipe) if isinstance(recipe, str) else recipe
     with serving(recipe, tasks=tasks, **settings) as url, httpx.Client(base_url=url) as http:
@@ -81,11 +81,11 @@ def test_tasks_are_listed(http):
     train = {"split": "train"}
     assert http.post("/num_tasks", json=train).json() == {"num_tasks": 3}
     listed = [{"task_index": index} for index in range(3)]
-    assert http.post("/tasks", json=train).json() == {"tasks": listed, "env_name": "trl-math"}
+    assert http.post("/tasks", json=train).json() == {"tasks": listed, "env_name": "math"}
     last_two = http.post("/task_range", json={**train, "start": -2}).json()
     assert last_two["tasks"] == listed[1:]
     one = http.post("/task", json={**train, "index": 2}).json()
-    assert one == {"task": {"task_index": 2}, "env_name": "trl-math"}
+    assert one == {"task": {"task_index": 2}, "env_name": "math"}
 
 
 @pytest.mark.parametrize(
@@ -110,9 +110,9 @@ def test_a_session_from_its_prompt_to_its_reward(http):
     for path in ("/tools", "/task_tools"):
         [tool] = http.get(path, headers=headers).json()["tools"]
         assert (tool["name"], tool["input_schema"]["required"]) == ("submit", ["answer"])
-    output = submitted(http, headers, r"\boxed{2+2}")
+    output = submitted(http, headers, r"\boxed{4}")
     assert (output["reward"], output["finished"]) == (1.0, True)
-    assert output["metadata"] == {"status": "scored", "components": {"accuracy_reward": 1.0}}
+    assert output["metadata"] == {"status": "scored", "components": {"accuracy": 1.0}}
     assert output["blocks"][0]["text"] == "The answer is submitted."
     assert submitted(http, headers, r"\boxed{5}") == "an answer was submitted already"
     for path in ("/delete", "/delete_session", "/delete_session"):
@@ -130,7 +130,7 @@ def test_a_wrong_answer_is_worth_nothing_and_one_without_a_gold_is_skipped(http)
 def test_a_task_can_be_chosen_as_it_was_listed(http):
     headers = session(http)
     assert http.get("/prompt", headers=headers).status_code == 422
-    body = {"task_spec": {"task_index": 1}, "env_name": "trl-math"}
+    body = {"task_spec": {"task_index": 1}, "env_name": "math"}
     assert http.post("/create", json=body, headers=headers).status_code == 200
     texts = [block["text"] for block in http.get("/prompt", headers=headers).json()]
     assert texts == ["You are terse.", "What is 0xDEAD?"]
@@ -249,13 +249,13 @@ def test_many_sessions_at_once_get_rewards_of_their_own(http):
 
 def test_a_client_that_lost_its_connection_gets_the_same_result():
     tasks = [{"prompt": "Simplify.", "solution": SYMBOLIC_GOLD.format(n=7)}]
-    with environment(tasks=tasks) as http:
+    with environment("trl-math", tasks) as http:
         headers = session(http, 0)
         body = {"name": "submit", "input": {"answer": SYMBOLIC.format(n=7)}}
         with http.stream("POST", "/call", json=body, headers=headers) as lost:
-            first = next(lost.iter_lines()), next(lost.iter_lines())
-        name = first[1].removeprefix("data: ")
-        assert first[0] == "event: task_id"
+            lines = lost.iter_lines()
+            assert next(lines) == "event: task_id"
+            name = next(lines).removeprefix("data: ")
         again = [call(http, headers, "another", task_id=name) for _ in range(2)]
         assert [json.loads(events(one)["end"])["output"]["reward"] for one in again] == [1.0, 1.0]
 

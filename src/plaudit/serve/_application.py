@@ -356,7 +356,7 @@ def _batch_of(asked: ScoreRequest | RewardsRequest, logged: Logged) -> Batch:
 
 PUBLIC = ("/", "/healthz", "/readyz")  # these tell nothing that needs a token
 LARGE = 64 << 10  # bytes of an answer that a client may not take at once
-POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # requested again and again
+POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures", "/ping")  # requested again and again
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
