@@ -43,7 +43,7 @@ from plaudit.recipes.row_score import ScoredBatch
 from plaudit.runs.recording import recorded
 from plaudit.scores.score import log_means, log_statuses
 from plaudit.serve._metrics import Metrics, log
-from plaudit.serve._openreward import Environment, Tasks
+from plaudit.serve._openreward import TaskEnvironment, Tasks
 from plaudit.serve._protocol import HEADER as FINGERPRINT
 from plaudit.serve._protocol import (
     TASK_PATHS,
@@ -429,7 +429,7 @@ def _trainer_route(service: Service, path: str) -> Route:
 
 def _task_routes(service: Service, tasks: Sequence[Mapping[str, Any]]) -> list[Route]:
     found = Tasks(service.recipe, tasks)
-    environment = Environment(found, service.read_object, service.answer, service.limits.rows)
+    environment = TaskEnvironment(found, service.read_object, service.answer, service.limits.rows)
     return [
         Route(path, getattr(environment, path[1:]), methods=[method])
         for path, (method, _) in TASK_PATHS.items()

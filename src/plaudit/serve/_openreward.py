@@ -59,19 +59,18 @@ class Tasks:
     """
 
     def __init__(self, recipe: Recipe, rows: Sequence[Row]) -> None:
-        self._rows = rows
-        self._names = list(dict.fromkeys(name for row in rows for name in row))
-        prompt = first_of(PROMPT, self._names)
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        prompt = first_of(PROMPT, names)
         if prompt is None:
             raise ValueError(
                 'the tasks have no column "prompt", with what the model is asked; '
-                f"their columns are {', '.join(self._names) or 'none'}"
+                f"their columns are {', '.join(names) or 'none'}"
             )
-        available = [*self._names, "completions"]
+        available = [*names, "completions"]
         recipe, guessed = recipe.with_guessed_columns(available)
         recipe.check(available)
-        self.recipe = recorded(recipe)
-        self.prompts = []
+        self.recipe, self.prompts = recorded(recipe), []
+        self._rows, self._names = rows, [name for name in names if name not in RESERVED_NAMES]
         for number, row in enumerate(rows):
             with naming_row(number):
                 self.prompts.append(prompt_texts_of(row.get(prompt), prompt))
@@ -79,12 +78,11 @@ class Tasks:
 
     def batch(self, index: int, answer: str) -> Batch:
         """Return what the recipe scores: the answer to a task."""
-        row, names = self._rows[index], set(self._names) - set(RESERVED_NAMES)
-        return Batch([answer], {name: [row.get(name)] for name in names})
+        return Batch([answer], {name: [self._rows[index].get(name)] for name in self._names})
 
 
 @dataclass
-class Session:
+class TaskSession:
     """One attempt at a task.
 
     seen: when the client was last heard of
@@ -103,12 +101,12 @@ class Session:
             self.scoring.cancel()
 
 
-class Sessions:
+class TaskSessions:
     """The open sessions, first the one that was silent for longest. For the server's loop alone."""
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._open: dict[str, Session] = {}
+        self._open: dict[str, TaskSession] = {}
 
     def start(self) -> str:
         """Return the id of a new session."""
@@ -117,10 +115,10 @@ class Sessions:
             why = f"{len(self._open)} sessions are open, of at most {self._most}: try again"
             raise HTTPException(429, why, RETRY)
         name = secrets.token_hex(16)
-        self._open[name] = Session(time.monotonic())
+        self._open[name] = TaskSession(time.monotonic())
         return name
 
-    def of(self, request: Request) -> Session:
+    def of(self, request: Request) -> TaskSession:
         """Return the session of a request."""
         self._end_silent()
         name = _name_in(request)
@@ -147,7 +145,7 @@ def _name_in(request: Request) -> str:
     return request.headers.get("x-session-id", "").strip()
 
 
-class Environment:
+class TaskEnvironment:
     """Tasks, and the sessions of clients that work at them: one method for each path.
 
     read: returns the JSON object in the body of a request
@@ -163,7 +161,7 @@ class Environment:
         most: int,
     ) -> None:
         self._tasks, self._read, self._score = tasks, read, score
-        self._sessions = Sessions(most)
+        self._sessions = TaskSessions(most)
 
     # --- tasks ------------------------------------------------------------------------------------
 
@@ -266,7 +264,9 @@ class Environment:
             batch = self._tasks.batch(index, asked["input"]["answer"])
             scoring = asyncio.create_task(self._scored(request, batch))
             session.scoring, session.call = scoring, secrets.token_hex(16)
-        return StreamingResponse(_events(session.call, scoring), media_type="text/event-stream")
+        events = _events(session.call, scoring)
+        headers = {"X-Accel-Buffering": "no"}  # nginx would keep the heartbeats until the end
+        return StreamingResponse(events, headers=headers, media_type="text/event-stream")
 
     async def _scored(self, request: Request, batch: Batch) -> str:
         """Return the last event of a call. Why an answer is not scored may tell the gold."""
@@ -279,7 +279,7 @@ class Environment:
         return _event("end", to_json({"ok": True, "output": _output(row)}).decode())
 
 
-def _refusal(asked: Json, session: Session) -> str:
+def _refusal(asked: Json, session: TaskSession) -> str:
     """Return the event that says what is wrong with a call of the model's; "" if nothing is."""
     passed = asked.get("input")
     if session.scoring is not None:
@@ -303,7 +303,7 @@ def _output(row: RowScore) -> Json:
     }
 
 
-def _index_of(session: Session) -> int:
+def _index_of(session: TaskSession) -> int:
     if session.index is None:
         raise HTTPException(422, "the session has no task: choose one with /create")
     return session.index

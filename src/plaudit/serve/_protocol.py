@@ -98,6 +98,7 @@ TASK_PATHS = {
     "/delete_session": ("POST", "The same"),
 }
 EVENT_PATHS = ("/create_session", "/call")
+BODILESS_PATHS = ("/ping", "/delete", "/delete_session")
 
 Value = float | Literal["Infinity", "-Infinity", "NaN"] | None
 Completions = Annotated[
@@ -481,8 +482,8 @@ def _task_paths(named: dict[str, Json], refusals: Json) -> Json:
         answer = {"description": "In OpenReward's format", "content": {kind: {"schema": {}}}}
         responses = {"200": answer, **unknown, **refusals}
         operation: Json = {"summary": about, "operationId": path[1:], "responses": responses}
-        if method == "POST":
-            operation["requestBody"] = {**_body({"type": "object"}), "required": False}
+        if method == "POST" and path not in BODILESS_PATHS:
+            operation["requestBody"] = _body({"type": "object"})
         paths[path] = {method.lower(): operation}
     return paths
 
