@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from examples import examples
-from plaudit.scores import penalties as ngrams
-from plaudit.scores.penalties import repeated_share
+from plaudit.scores import algorithms as ngrams
+from plaudit.scores.algorithms import repeated_share
 
 
 def counted(tokens, size):

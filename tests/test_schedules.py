@@ -2,7 +2,7 @@
 
 import pytest
 
-from plaudit.scores.penalties import cosine, soft_overlong
+from plaudit.scores.algorithms import cosine, soft_overlong
 
 
 @pytest.mark.parametrize(("length", "value"), [(0, 1.0), (512, 0.75), (1024, 0.5), (2048, 1.0)])

@@ -284,7 +284,7 @@ def test_a_server_that_does_not_start_gives_no_address(monkeypatch):
 
 
 def test_an_application_that_cannot_be_made_leaves_its_port_free(monkeypatch):
-    def fails(*arguments):
+    def fails(*arguments, **options):
         raise ValueError("no such folder")
 
     monkeypatch.setattr("plaudit.serve._server.application", fails)

@@ -20,7 +20,8 @@ OPTIONS = """--exclude-checks positive_data_acceptance --phases examples,coverag
 
 @pytest.fixture(scope="module")
 def url():
-    with serving(load("trl-reasoning")) as address:
+    tasks = [{"prompt": "What is 2 + 2?", "solution": "4"}]
+    with serving(load("trl-reasoning"), tasks=tasks) as address:
         yield address
 
 
@@ -34,7 +35,7 @@ def test_every_path_does_what_the_document_says(url, tmp_path):
         timeout=120,
     )
     assert ended.returncode == 0, ended.stdout
-    assert "11 selected / 11 total" in ended.stdout
+    assert "25 selected / 25 total" in ended.stdout
 
 
 def test_the_document_knows_every_path(url):

@@ -160,8 +160,6 @@ TEMPLATE = (
 def test_a_recipe_is_the_reward_of_an_environment_and_beside_it(
     new_model, tokenizer, dataset, tmp_path, monkeypatch
 ):
-    # It is needed to read calls of tools, and this environment has no tools.
-    monkeypatch.setattr("trl.trainer.grpo_trainer.is_jmespath_available", lambda: True)
     monkeypatch.setattr(tokenizer, "chat_template", TEMPLATE)
     chats = dataset.map(lambda row: {"prompt": [{"role": "user", "content": row["prompt"]}]})
     recipe = Recipe("beside", (Component("form", "trl.think_format_reward"),))

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from plaudit.cli.arguments import fail
 from plaudit.processes import collect_garbage_seldom, keep_freed_memory
@@ -37,6 +37,7 @@ def run(
     root_path: Annotated[str, "PATH"] = "",
     port: int = PORT,
     token_file: Annotated[Path | None, "FILE"] = None,
+    tasks: Annotated[str | None, "FILE"] = None,
     images: Annotated[Path | None, "DIR"] = None,
     max_body: int = USUAL.body,
     max_rows: int = USUAL.rows,
@@ -61,6 +62,8 @@ def run(
     port: port to listen on, 0 for any that is free; default: %(default)s
     token_file: clients must send the token in this file; default: that in PLAUDIT_TOKEN, if it is
         set
+    tasks: a table with prompts and the columns that the recipe needs: the server then speaks the
+        protocol of OpenReward, and TRL's OpenRewardSpec trains on it; needs the extra score
     images: the only folder from which images are read (image_path); default: no file is read
     max_body: bytes of a request's body; default: %(default)s
     max_rows: completions in flight, over all requests; default: %(default)s
@@ -90,14 +93,15 @@ def run(
         token = _token(token_file)
         if images is not None and not images.is_dir():
             raise ValueError(f"--images must be a folder, got {images}")
+        rows = None if tasks is None else _rows_in(tasks)
         listener = listen(host, port)
         log_to_stderr(log_level)
         raise_descriptor_limit()
         address, port = listener.getsockname()[:2]
         _warn(address, has_token=token is not None)
         hosts = _hosts(host, address, allow_host)
-        app = application(loaded, limits, token, images, hosts, root_path)
-    except (ValueError, OSError, ImportError, OverflowError) as error:
+        app = application(loaded, limits, token, images, hosts, root_path, rows)
+    except (TypeError, ValueError, OSError, ImportError, OverflowError) as error:
         return fail(WRONG, error)
     keep_freed_memory()
     collect_garbage_seldom()
@@ -115,6 +119,12 @@ def run(
     server.run([listener])
     log("stopped")
     return 0
+
+
+def _rows_in(tasks: str) -> list[dict[str, Any]]:
+    from plaudit.tables.readers import read_rows  # needs pyarrow
+
+    return read_rows([tasks])
 
 
 def _check_code(recipe: Recipe, allowed: bool) -> None:

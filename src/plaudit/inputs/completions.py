@@ -82,6 +82,16 @@ def prompt_text_of(prompt: Any, name: str, row: int = 0) -> str:
     return _last_said(prompt, _PERSON, f"{name} {row}")
 
 
+def prompt_texts_of(prompt: Any, label: str) -> list[str]:
+    """Return the text of each message of a prompt, for a protocol without roles."""
+    if isinstance(prompt, str):
+        return [prompt]
+    messages = _messages(prompt, label)
+    if any(_speaker(message) in _MODEL for message in messages):
+        raise ValueError(f"{label} must have no message of the assistant: {shortened(prompt)}")
+    return [_said(message, label) for message in messages]
+
+
 def _last_said(said: Any, speakers: frozenset[str], label: str) -> str:
     if isinstance(said, str):
         return said

@@ -25,7 +25,7 @@ from plaudit.inputs.columns import kind_of, number_of, plain, rows_of, same_leng
 from plaudit.inputs.completions import Completion, gold_alternatives_of, texts_of
 from plaudit.judge import Status
 from plaudit.scores import Score, reward
-from plaudit.scores.assignment import best_assignment
+from plaudit.scores.algorithms import best_assignment
 from plaudit.scores.score import logged
 
 Gold = str | float | Sequence[str | float] | None

@@ -19,8 +19,8 @@ from plaudit.inputs.columns import ids_of, rows_of, same_length
 from plaudit.inputs.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.judge import Pair, Rule, Status
 from plaudit.scores import Score, async_form, reward
+from plaudit.scores.algorithms import cosine, repeated_share, soft_overlong
 from plaudit.scores.decorators import Steps, declared, reward_factory
-from plaudit.scores.penalties import cosine, repeated_share, soft_overlong
 from plaudit.scores.score import scores_of_verdicts, values_of
 
 LogExtra = Callable[[str, list[Any]], None]

@@ -6,7 +6,15 @@ import re
 import secrets
 import time
 from base64 import b64encode
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import cache
 from hashlib import sha256
@@ -35,8 +43,10 @@ from plaudit.recipes.row_score import ScoredBatch
 from plaudit.runs.recording import recorded
 from plaudit.scores.score import log_means, log_statuses
 from plaudit.serve._metrics import Metrics, log
+from plaudit.serve._openreward import TaskEnvironment, Tasks
 from plaudit.serve._protocol import HEADER as FINGERPRINT
 from plaudit.serve._protocol import (
+    TASK_PATHS,
     TRAINER_PATHS,
     Logged,
     RewardsRequest,
@@ -165,7 +175,7 @@ class Service:
         reply_of: Callable[[list[RowScore], Body], Any],
     ) -> Response:
         """Score a batch in the format of a trainer, and answer in it."""
-        body = await self._read(request, self.reader.any_object)
+        body = await self.read_object(request)
         try:
             batch = batch_of(body)
             scored = await self._score(request, batch, recipe=self._recorded)
@@ -173,6 +183,20 @@ class Service:
             return await self._batch_response(request, lambda: reply_of(rows, body), len(rows))
         except (TypeError, ValueError) as error:
             raise HTTPException(422, error_message(error)) from None
+
+    async def answer(self, request: Request, batch: Batch, recipe: Recipe) -> RowScore:
+        """Score one answer, also if its client goes away: it may come back for the result."""
+        held = request.state.held
+        held.share()
+        try:
+            scored = await self._score(Request(request.scope, _never), batch, recipe=recipe)
+            return scored.rows[0]
+        finally:
+            held.release()
+
+    async def read_object(self, request: Request) -> dict[str, Any]:
+        """Return the JSON object in the body of a request."""
+        return await self._read(request, self.reader.any_object)
 
     async def _read(self, request: Request, read: Callable[[bytearray, HeldMemory], T]) -> T:
         """Return what a request asks for; a large one is read in a thread."""
@@ -297,6 +321,11 @@ def _cancel_without_client(receive: Receive) -> Iterator[None]:
             leaving.cancel()
 
 
+async def _never() -> Message:
+    """Receive nothing, not even that the client disconnects."""
+    return await asyncio.get_running_loop().create_future()  # type: ignore[no-any-return]
+
+
 async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
@@ -327,7 +356,7 @@ def _batch_of(asked: ScoreRequest | RewardsRequest, logged: Logged) -> Batch:
 
 PUBLIC = ("/", "/healthz", "/readyz")  # these tell nothing that needs a token
 LARGE = 64 << 10  # bytes of an answer that a client may not take at once
-POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures")  # requested again and again
+POLLED = ("/healthz", "/readyz", "/metrics", "/v1/figures", "/ping")  # requested again and again
 PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -338,6 +367,7 @@ def application(
     images: str | PathLike[str] | None = None,
     hosts: Collection[str] | None = None,
     root_path: str = "",
+    tasks: Sequence[Mapping[str, Any]] | None = None,
 ) -> "Middleware":
     """Return the server as an ASGI application, for an ASGI server of your own choice.
 
@@ -346,6 +376,9 @@ def application(
     images: the only folder from which images are read; default: no file is read
     hosts: the names that requests may have in their header Host, such as ["rewards"]; default: any
     root_path: the prefix under which a proxy offers the server, such as "/rewards"; default: none
+    tasks: rows with a prompt and the columns that the recipe needs, such as
+        `[{"prompt": "What is 2 + 2?", "solution": "4"}]`, which TRL's `OpenRewardSpec` trains on;
+        default: none
 
     Requests with slow or oversized heads are the concern of that server; `plaudit serve` and
     `serving` deal with them.
@@ -361,7 +394,9 @@ def application(
         Route("/v1/rewards", service.rewards, methods=["POST"]),
         *(_trainer_route(service, path) for path in TRAINER_PATHS),
     ]
-    routes = [*_get_routes(service, bool(token), root_path), *batches]
+    environment = _task_routes(service, tasks) if tasks is not None else []
+    own = _get_routes(service, openapi_of(recipe, bool(token), root_path, bool(environment)))
+    routes = [*own, *batches, *environment]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -377,7 +412,7 @@ def application(
 
     handlers = {HTTPException: _refuse, Exception: _fail}
     app = Starlette(routes=routes, lifespan=lifespan, exception_handlers=handlers)
-    paths = {route.path: route in batches for route in routes}
+    paths = {route.path: route in batches or route.path == "/call" for route in routes}
     return Middleware(app, service.admission, service.metrics, paths, token, hosts, root_path)
 
 
@@ -392,9 +427,16 @@ def _trainer_route(service: Service, path: str) -> Route:
     return Route(path, endpoint, methods=["POST"])
 
 
-def _get_routes(service: Service, guarded: bool, root_path: str) -> list[Route]:
-    document = openapi_of(service.recipe, guarded, root_path)
+def _task_routes(service: Service, tasks: Sequence[Mapping[str, Any]]) -> list[Route]:
+    found = Tasks(service.recipe, tasks)
+    environment = TaskEnvironment(found, service.read_object, service.answer, service.limits.rows)
+    return [
+        Route(path, getattr(environment, path[1:]), methods=[method])
+        for path, (method, _) in TASK_PATHS.items()
+    ]
 
+
+def _get_routes(service: Service, document: dict[str, Any]) -> list[Route]:
     async def health(request: Request) -> Response:
         return json_response({"status": "ok"})
 
@@ -543,9 +585,8 @@ class Middleware:
             self._record(scope, code, time.perf_counter() - start)
 
     def _is_allowed(self, scope: Scope) -> bool:
-        kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-        same = self._token and compare_digest(_digest(token.strip().encode("latin-1")), self._token)
-        if self._token is None or (same and kind.lower() == "bearer"):
+        token = self._token
+        if token is None or compare_digest(_digest(_token_in(scope).encode("latin-1")), token):
             scope["state"].get("connection", _NO_CONNECTION).authorize()
             return True
         return scope["path"] in PUBLIC
@@ -583,9 +624,15 @@ def host_in(scope: Scope) -> str:
     return host if host.count(":") > 1 else host.partition(":")[0].removesuffix(".")
 
 
+def _token_in(scope: Scope) -> str:
+    """Return the token of a request: a bearer's, or the key that OpenReward's clients send."""
+    headers = Headers(scope=scope)
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    return token.strip() if kind.lower() == "bearer" else headers.get("x-api-key", "").strip()
+
+
 def _unauthorized(scope: Scope) -> Response:
-    kind, _, token = Headers(scope=scope).get("authorization", "").partition(" ")
-    if kind.lower() == "bearer" and token.strip():
+    if _token_in(scope):
         why = "the token is wrong: it is not the one that this server was started with"
     else:
         why = "this server requires a token: send the header Authorization: Bearer TOKEN"

@@ -80,6 +80,26 @@ TRAINER_PATHS = {
     "/verl": ("verl", "reply_of", "verl's compute_score, for one row or for lists"),
 }
 
+# OpenReward's protocol, if there are tasks: each path with its method, and what it is.
+TASK_PATHS = {
+    "/splits": ("GET", "The splits of the tasks"),
+    "/tools": ("GET", "The tools that a model may call"),
+    "/task_tools": ("GET", "The same, for a session"),
+    "/num_tasks": ("POST", "How many tasks there are"),
+    "/tasks": ("POST", "All tasks"),
+    "/task_range": ("POST", "The tasks from one index to another"),
+    "/task": ("POST", "One task"),
+    "/create_session": ("POST", "A new session"),
+    "/create": ("POST", "Choose the task of a session"),
+    "/prompt": ("GET", "What the model is asked"),
+    "/call": ("POST", "Submit an answer, and get its reward"),
+    "/ping": ("POST", "Keep a session open"),
+    "/delete": ("POST", "End a session"),
+    "/delete_session": ("POST", "The same"),
+}
+EVENT_PATHS = ("/create_session", "/call")
+BODILESS_PATHS = ("/ping", "/delete", "/delete_session")
+
 Value = float | Literal["Infinity", "-Infinity", "NaN"] | None
 Completions = Annotated[
     list[Any],
@@ -383,7 +403,7 @@ MESSAGE = {
 }
 
 
-def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
+def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "", has_tasks: bool = False) -> Json:
     """Return the document of a server with this recipe; `guarded`: whether it requires a token."""
     refs, schemas = msgspec.json.schema_components(
         TYPES, ref_template="#/components/schemas/{name}"
@@ -405,6 +425,8 @@ def openapi_of(recipe: Recipe, guarded: bool, root_path: str = "") -> Json:
         "paths": {**_batches(named, refusals), **_get_paths(named, refusals, guarded)},
         "components": {"schemas": schemas},
     }
+    if has_tasks:
+        document["paths"] |= _task_paths(named, refusals)
     if root_path:
         document["servers"] = [{"url": root_path}]
     if guarded:
@@ -450,6 +472,20 @@ def _batches(named: dict[str, Json], refusals: Json) -> Json:
         for path, (_, _, about) in TRAINER_PATHS.items()
     }
     return {**own, **trainers}
+
+
+def _task_paths(named: dict[str, Json], refusals: Json) -> Json:
+    unknown = {"404": _content("There is no such session", named["Problem"])}
+    paths = {}
+    for path, (method, about) in TASK_PATHS.items():
+        kind = "text/event-stream" if path in EVENT_PATHS else "application/json"
+        answer = {"description": "In OpenReward's format", "content": {kind: {"schema": {}}}}
+        responses = {"200": answer, **unknown, **refusals}
+        operation: Json = {"summary": about, "operationId": path[1:], "responses": responses}
+        if method == "POST" and path not in BODILESS_PATHS:
+            operation["requestBody"] = _body({"type": "object"})
+        paths[path] = {method.lower(): operation}
+    return paths
 
 
 def _post(about: str, stem: str, named: dict[str, Json], refusals: Json) -> Json:

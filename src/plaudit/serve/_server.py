@@ -21,7 +21,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from os import PathLike
@@ -60,6 +60,7 @@ def serving(
     token: str | None = None,
     port: int = 0,
     images: str | PathLike[str] | None = None,
+    tasks: Sequence[Mapping[str, Any]] | None = None,
 ) -> Iterator[str]:
     """Serve a recipe on this machine for as long as the block lasts; gives the address.
 
@@ -74,7 +75,8 @@ def serving(
     """
     limits = limits or ServerLimits()
     with socket.create_server(("127.0.0.1", port)) as listener:
-        server = server_of(application(recipe, limits, token, images, LOOPBACK), limits)
+        app = application(recipe, limits, token, images, LOOPBACK, tasks=tasks)
+        server = server_of(app, limits)
         thread = threading.Thread(target=server.run, args=([listener],), name="plaudit-serve")
         thread.start()
         try:

@@ -29,7 +29,7 @@ from plaudit.rewards.tools._call_match import (
 )
 from plaudit.rewards.tools._calls import Call, calls_of
 from plaudit.scores import Score, reward
-from plaudit.scores.assignment import best_assignment
+from plaudit.scores.algorithms import best_assignment
 from plaudit.scores.score import logged
 
 __all__ = ["bfcl_reward", "tool_call_reward", "tool_schema_reward"]

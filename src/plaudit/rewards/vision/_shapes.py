@@ -27,7 +27,7 @@ from plaudit.rewards.vision._answers import (
 )
 from plaudit.rewards.vision._formats import MANY, MOST_SHAPES, Format, Shape, format_of, shapes_in
 from plaudit.scores import Score, boxes, reward
-from plaudit.scores.assignment import largest_matching
+from plaudit.scores.algorithms import largest_matching
 from plaudit.scores.boxes import Box, Corners
 
 RIGHT_FROM = 0.5  # the IoU from which a box is right

@@ -9,9 +9,9 @@ from plaudit.inputs.columns import naming_row, number_of, same_length
 from plaudit.inputs.completions import Completion, Solution, gold_texts_of, texts_of
 from plaudit.rewards.vlm_r1._accuracy import CORRECT, log, weighted_sum
 from plaudit.scores import Score, reward, text_reward
-from plaudit.scores import penalties as schedules
+from plaudit.scores import algorithms as schedules
+from plaudit.scores.algorithms import repeated_share
 from plaudit.scores.decorators import declared, reward_factory
-from plaudit.scores.penalties import repeated_share
 from plaudit.scores.score import NO_GOLD, values_of
 
 _PERIOD = 1024  # tokens over which the cosine falls
