@@ -26,7 +26,7 @@ _AUXILIARIES = "is are was were do does did has have had ca could would should w
 _NOT = _words(
     "not never no none nobody nothing nowhere neither nor cannot hardly scarcely barely rarely"
     " seldom without nicht kein keine keinen keinem keiner pas jamais não nunca niet geen nie ikke"
-    " inte не нет"
+    " inte не нет weder ni"
 ) | _words(" ".join(f"{word}nt" for word in _AUXILIARIES.split()))
 _DENY = _words(
     "doubt doubts doubted doubtful deny denies denied denying dispute disputes disputed refuse"
@@ -34,7 +34,8 @@ _DENY = _words(
     " excludes excluded excluding false wrong incorrect untrue mistaken impossible unlikely"
     " improbable confuse confuses confused confusing except unlike lacks disbelieve"
     " mistake error myth misconception legend rumour rumor nonsense discard discards"
-    " discarded eliminate eliminates eliminated bezweifle bezweifeln dudo dudamos doute"
+    " discarded eliminate eliminates eliminated wrongly mistakenly falsely"
+    " erroneously bezweifle bezweifeln dudo dudamos doute"
     " dubito duvido сомневаюсь disagree"
     " disagrees contradict contradicts"
 )
@@ -42,6 +43,7 @@ _DENY = _words(
 _CANCEL = _words("question questions questioned until argue dispute contest challenge")
 _RULE = frozenset(["rule", "rules", "ruled", "ruling"])
 _RULE_OUT = _DENY | _RULE
+_LEAST = _words("likely plausible probable suitable fitting")
 _MAY = frozenset(["can", "could", "must", "should"])
 _GIVE = frozenset(["give", "gives", "gave", "given", "giving"])
 _ONLY = _words("only just merely simply surprisingly least")
@@ -140,6 +142,8 @@ def _is_denied_after(after: list[str]) -> bool:
     if not _NOT.isdisjoint(near[:3]) and near[0] not in ("no", "not"):
         return _denials(near) % 2 == 1 and "until" not in after
     if near[:1] and near[0] in _MAY and near[1:2] == ["be"] and not _RULE_OUT.isdisjoint(near[2:3]):
+        return True
+    if "least" in near and not _LEAST.isdisjoint(near[near.index("least") :]):
         return True
     return "question" in near and "out" in near
 

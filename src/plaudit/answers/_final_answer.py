@@ -90,6 +90,9 @@ _MAPPING = re.compile(r"(?<=\s)[a-z_]++:\s.*(?:\n\s++[a-z_]++:\s.*)++")
 _DECIMAL_COMMA = re.compile(r"-?\d++,\d{1,2}")
 
 
+_TAGS = re.compile(r"</?(?:b|i|u|em|strong|span|p|h\d)>\s*+", re.IGNORECASE)
+
+
 class Final(NamedTuple):
     """The final answer, and where it stood: box, tag, json, announced, line; "" if there is none.
 
@@ -194,7 +197,9 @@ def _in_json(text: str) -> tuple[str, str, int] | None:
 def _plain_value(value: object) -> str:
     if isinstance(value, list | tuple):
         return ", ".join(map(_plain_value, value))
-    return "" if value is None or isinstance(value, dict) else str(value)
+    if isinstance(value, dict):  # {"value": 30, "unit": "cm"}
+        return f"{value.get('value', '')} {value.get('unit', '')}".strip()
+    return "" if value is None else str(value)
 
 
 def _boxes(text: str) -> list[tuple[int, int, str]]:
@@ -262,7 +267,7 @@ def _announced(text: str) -> tuple[str, str, int] | None:
     because = _BECAUSE.search(text, start, end)
     stop = because.start() if because else end
     answer = _FILLING.sub("", text[start:stop].strip().strip("*").strip())
-    answer = _DEFINED.sub("", answer)
+    answer = _DEFINED.sub("", _TAGS.sub("", answer))
     if not is_english:
         answer = _in_english(answer)
     if len(answer) > LONGEST_ANSWER:
@@ -273,7 +278,10 @@ def _announced(text: str) -> tuple[str, str, int] | None:
 def _is_denied_announcement(text: str, start: int) -> bool:
     """Whether an announcement is denied: "I doubt that the answer is 5"."""
     clause = _CLAUSE_END.split(text[max(0, start - 60) : start])[-1]
-    return is_denied(clause.replace("'", "").replace("’", "").lower().split(), [])
+    # "The square of the answer is 49" does not say the answer.
+    return is_denied(words := clause.replace("'", "").replace("’", "").lower().split(), []) or (
+        words[-2:] == ["of", "the"]
+    )
 
 
 _CLAUSE_END = re.compile(r"[;:,.!?\n]|\b(?:so|because|since|and|therefore|thus|hence|then)\b", re.I)

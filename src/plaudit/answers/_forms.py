@@ -139,6 +139,12 @@ _CONTRASTS = tuple(
 _NAMED = re.compile(
     r"\W*(?:(?:so|hence|thus|then|therefore),?\s)?the\s([a-z]+)\s(?:is|was|=|equals)\s", re.I
 )
+# "Half of it is 6" is no statement of the value itself.
+_DERIVED = re.compile(
+    r"\b(square|cube|half|double|third|quarter|reciprocal|inverse|opposite|negative)(?: root)? of"
+    r" (?:it|that|this|them|the (?:answer|number|result|value|solution|total)) (?:is|are|was|=)",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[a-z]+")
 
 
@@ -148,7 +154,12 @@ def names_another_value(answer: str, question: str) -> bool:
     >>> names_another_value("The quotient is 2.", "What is the remainder?")
     True
     """
-    found = _NAMED.match(answer) if question and len(answer) < _LONGEST_STATEMENT else None
+    if not question or len(answer) >= _LONGEST_STATEMENT:
+        return False
+    derived = _DERIVED.search(answer)
+    if derived and derived[1].lower() not in question.lower():
+        return True
+    found = _NAMED.match(answer)
     if found is None:
         return False
     asked, name = {*_WORD.findall(question.lower())}, found[1].lower()

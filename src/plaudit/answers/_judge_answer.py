@@ -134,6 +134,11 @@ _CONGRUENT = re.compile(
 _PLUS_OR_MINUS = re.compile(r"\b(?:plus or minus|plus/minus|give or take)\b", re.IGNORECASE)
 # "3 (mod 7)" is the remainder 3.
 _REMAINDER = re.compile(r"\$?(\d{1,9})\s*+(?:\\pmod\s*+\{?\d++\}?|\(mod\s\d++\))\$?\.?")
+# "30 miles (48 km)": the same again in another unit.
+_CONVERTED = re.compile(
+    r"(\d\s?[A-Za-z°/²³]{1,20})\s\((?:about |approximately |or |≈\s?|~)?\d[\d.,]*+"
+    r"\s?[A-Za-z°/²³]{1,20}\)"
+)
 _SHARE = re.compile(r"(\d{1,9}) (?:in|out of) (?:every )?(\d{1,9})")
 _DURATION = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2})")
 _UNSURE = (Status.NO_ANSWER, Status.DIFFERENT, Status.UNDECIDED, Status.SEVERAL)
@@ -402,7 +407,7 @@ def everyday_form(text: str, question: str) -> str:
         return text
     if _ASKS_HOW_LONG.search(question) and (found := _DURATION.fullmatch(text.strip(" ."))):
         return f"{found[1] or 0} hours {found[2]} minutes {found[3]} seconds"
-    digits = in_digits(text)
+    digits = _CONVERTED.sub(r"\1", in_digits(text))
     if share := _SHARE.fullmatch(digits.strip(" .")):
         return f"{share[1]}/{share[2]}"
     if remainder := _REMAINDER.fullmatch(text):
@@ -621,7 +626,7 @@ def _date(answer: str, gold: str, rules: Rules) -> Decision | None:
     if rules.kind not in (None, "text", "time"):
         return None
     mine = read_date(gold)
-    if mine is None:
+    if mine is None or (len(gold) == 3 and gold.isupper()):  # AUG may be a codon
         return None
     yours = read_date(answer, short=bool(mine.month))
     if yours is None and not _BOUNDED_DATE.search(answer):

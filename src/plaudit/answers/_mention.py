@@ -61,7 +61,8 @@ _WORD = re.compile(
 )
 _PLUS_MINUS = re.compile(r"\\pm\s*+")
 _ITEM_END = re.compile(
-    r"[,.:](?!\d)|[;!?\n\t/|+=→{}()]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
+    r",(?!\d|\s(?:dass|daß|что|że|že|hogy)\s)|[.:](?!\d)"
+    r"|[;!?\n\t/|+=→{}()]++|\bor\b|\band\b|\bas well as\b|(?<=\s)[-•*–—]++(?=\s)|[-=]>"
     r"|[\"”]\s*+[\"“]|(?<!\d)\d++[.)](?=\s)",
     re.IGNORECASE,
 )
@@ -95,6 +96,7 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
     """
     answer = without_question(still_claimed(answer[:_LONGEST]), question)
     answer = _ASKING.sub(" ", _REFUSED_FIRST.sub("", answer))
+    answer = _CANDIDATE.sub(" ", _REMARK.sub(" ", _IN_FAVOUR.sub("but", answer)))
     if _ONLY_QUESTION.fullmatch(answer):
         return different("a question")
     found = _by_value(answer, golds)
@@ -174,6 +176,27 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
 
 
 _LONGEST_VALUE = 400
+_IN_FAVOUR = re.compile(r"\bin favou?r of\b", re.IGNORECASE)
+# What is told beside the answer: "Note that Pluto is a dwarf planet."
+_REMARK = re.compile(
+    r"(?<=[.!?]\s)(?:note that|keep in mind|(?:a |one )?fun fact|by the way|remember that|for"
+    r" comparison|by contrast|in contrast)\b[^.!?\n]{0,300}",
+    re.IGNORECASE,
+)
+# A name that is only thought of, or was right once: "You might be thinking of Rome; it is Paris."
+_CANDIDATE = re.compile(
+    r"\b(?:you (?:might|may|could|must|are probably|probably) (?:be |were )?(?:thinking"
+    r"|confusing|mixing)|used to (?:think|believe|say|assume|call)|torn between"
+    r"|(?:whoever|anyone who|those who)\s(?:says?|thinks?|claims?|believes?|names?)"
+    r"|(?:were|had) (?:it|he|she|they|this)\b(?=[^.;!?]*,\s))\b[^.;!?\n]{0,200}"
+    r"|[^.;!?\n,]{0,80},?\s\b(?:wrongly|mistakenly|falsely|erroneously)\b[^.;!?\n,]{0,80}"
+    r"|[^.;!?\n,]{0,80}\b(?:was|were|is|are|been|being) (?:\w+ ){0,2}(?:attributed to"
+    r"|credited|considered|proposed|suggested|suspected|shortlisted|discussed|called|named)\b[^.;!?\n,]{0,60},?\s(?=(?:but|then"
+    r"|however|yet|wrongly|mistakenly|falsely|before)\b)"
+    r"|[^.;!?\n,]{0,80}\b(?:until|till|up to) (?:\d{3,4}|recently|then)\b[^.;!?\n,]{0,40}[;,.]\s"
+    r"(?=(?:but |and )?(?:now|today|since|after that|then)\b)",
+    re.IGNORECASE,
+)
 _ONLY_QUESTION = re.compile(r"(?=\S+\s)[^.?!:\n]++\?\s*+")
 _BOUNDED_DATE = re.compile(
     r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
@@ -199,9 +222,11 @@ _POSSESSOR = re.compile(
 )
 _RELATED = re.compile(
     rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
-    rf"|similar to|compared (?:to|with)|someone like|before"
-    r"|not far from|close to|borders?(?: on)?|bordering|neighbou?rs|adjoins|(?:style|manner"
-    r"|school|workshop) of"
+    r"|similar to|compared (?:to|with)|(?:someone )?like|near|behind|alongside|before|after"
+    r"|(?:trained|worked|studied|played|married|met|travelled|toured) with|lost to"
+    r"|from(?=\s[A-Z]\w*+\sto\s[A-Z])|beat|beats|defeat(?:s|ed)|outran|overtook|succeed(?:s|ed)"
+    r"|replaced|preced(?:es|ed)|not far from|close to|borders?(?: on)?|bordering|neighbou?rs"
+    r"|adjoins|(?:style|manner|school|workshop) of"
     r"|(?:miles?|km|kilomet(?:er|re)s?|hours?|minutes?|drive|walk|flight"
     r"|ride) (?:away )?(?:from|of)|just outside"
     r"|adjacent to|opposite"
@@ -287,23 +312,49 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
 
 
 def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
-    """Whether a sentence that repeats the question starts with another name than a gold's."""
+    """Whether a clause that repeats the question names another thing than a gold.
+
+    It is its subject, or its end behind an "is": "the longest river is the Volga".
+    """
     asked = {*comparable_words(question)} - _SMALL - _PROSE
-    if len(asked) < 2 or not _ASKS_WHO.match(question):
+    kind = _ASKS_WHICH.match(question)
+    if kind is None:
         return False
-    for sentence in _SENTENCE.split(answer):
-        words = comparable_words(sentence)
-        if not words or not sentence[:1].isupper() or 4 * len(asked & {*words}) < 3 * len(asked):
+    asked = (asked - {*comparable_words(kind[1] or "")}) or asked
+    if len(asked) < 2 and not any(_is_superlative(word) for word in asked):
+        return False
+    for clause in _STATEMENT_END.split(answer):
+        words = comparable_words(clause)
+        if 4 * len(asked & {*words}) < 3 * len(asked) or (known - _SMALL) & {*words}:
             continue
         others = {words[0]} - asked - _SMALL - _PROSE - known - _TITLES
-        if others and not (known - _SMALL) & {*words} and words[0] not in _PRONOUNS:
+        if others and clause[:1].isupper() and words[0] not in _PRONOUNS:
+            return True
+        last = _LAST_NAME.search(clause)
+        if last and not {*comparable_words(last[1])} & (asked | known):
             return True
     return False
 
 
+def _is_superlative(word: str) -> bool:
+    return word in ("first", "last", "most", "1") or (word.endswith("est") and len(word) > 5)
+
+
+_ASKS_WHICH = re.compile(
+    r"\W*(?:(?:in|on|at|to|from|by|of) )?(?:who|whom|(?:which|what)(?:\s(?!is\b|was\b|are\b|were\b)"
+    r"(\w+))?)\b",
+    re.IGNORECASE,
+)
+_STATEMENT_END = re.compile(
+    r"(?<=[^.\s]{3}[.!?])\s|;\s|,?\s(?:but|while|whereas|although|though)\s"
+)
+_LAST_NAME = re.compile(
+    r"\b(?:is|was|are|were)\s(?:the\s)?([A-Z][\w'’-]*+(?:\s[A-Z][\w'’-]*+){0,3})\W*$"
+)
+
+
 # "Because I Could Not Stop for Death" denies nothing.
 _WORD_OF_TITLE = re.compile(r"(?<=[A-Za-z,] )(?:Not|No|Never|Nothing|None|Without|False|Wrong)\b")
-_SENTENCE = re.compile(r"(?<=[^.\s]{3}[.!?])\s")
 _PRONOUNS = frozenset("it he she they this that there in on at as after before when while".split())
 _NOT_REFUSED = re.compile(
     r"\bI (?:don't|do not) (?:doubt|think (?:it|that|he|she)|see why)\b", re.IGNORECASE
@@ -322,6 +373,8 @@ class _Others:
     def __init__(self, answer: str, question: str) -> None:
         self.asked = {*comparable_words(question)}
         self.asks_place = bool(_ASKS_PLACE.match(question))
+        self.asks_who = bool(_ASKS_WHO.match(question))
+        self.asks_state = bool(_ASKS_STATE.search(question))
         self.pairs = (
             {
                 (first[-1], second[0])
@@ -353,17 +406,26 @@ class _Others:
             return words[end] not in known  # Guinea-Bissau is not Guinea
         if self.asks_place and end - at < 3 and self._is_longer_name(words, at, end, known):
             return True
+        if self.asks_who and self._has_another_number(words, end, form):
+            return True
         if form.kind == "surname":
             if before in _PARTICLES and at > 1:
                 before = words[at - 2]
             return before in self.capitals and before not in _TITLES | self.asked | _SENTENCE_START
         return False
 
+    def _has_another_number(self, words: list[str], end: int, form: "Form") -> bool:
+        """Whether a name goes on as that of another generation: "Henry Ford II"."""
+        after = words[end] if end < len(words) else ""
+        return after in _GENERATIONS and after not in form.words and form.kind != "surname"
+
     def _is_longer_name(self, words: list[str], at: int, end: int, known: set[str]) -> bool:
         """Whether a place is a part of a longer name: Paris Hilton, George Washington."""
         after = words[end] if end < len(words) else ""
         before = words[at - 1] if at else ""
         mine = known | self.asked | _PLACE_WORDS | _SENTENCE_START
+        if self.asks_state and after == "city" and "city" not in known:
+            return True  # Kansas City is not Kansas
         follows = (words[end - 1], after) in self.pairs and after not in mine
         return follows or ((before, words[at]) in self.pairs and before not in mine | _SMALL)
 
@@ -373,6 +435,8 @@ _ASKS_PLACE = re.compile(
     r"|what is the capital)\b",
     re.IGNORECASE,
 )
+_ASKS_STATE = re.compile(r"\b(?:which|what) (?:country|state|continent|province)\b", re.IGNORECASE)
+_GENERATIONS = frozenset("2 3 4 jr sr junior senior".split())
 _PLACE_WORDS = frozenset("city state island republic kingdom province county town downtown".split())
 _PARTICLES = frozenset("van von de da di der del la le".split())
 _SENTENCE_START = frozenset("the it was by is that and i then so but".split())

@@ -11,7 +11,7 @@ _FORMATTING = re.compile(
 )
 _LEAD = re.compile(
     r"^(?:it\s++is\s++|it's\s++|i\s++(?:choose|pick|select)\s++)?(?:the\s++|my\s++)?"
-    r"(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter)s?\s*+(?:is|:|=)?\s*+"
+    r"(?:(?:correct|right|best|final)\s++)?(?:option|choice|answer|letter|pick|guess)s?\s*+(?:is|:|=)?\s*+"
     r"|^it(?:'s|\s++is)\s++|^i(?:'d|\s++would)?\s++(?:choose|pick|say|go\s++with)\s++|^not\s++\(?[A-Z]\)?,?\s++but\s++",
     re.IGNORECASE,
 )

@@ -35,7 +35,8 @@ _REMARK = re.compile(
     r"|indeed(?=,)"
     r"|recall|remember|interesting\w*|incidentally|by the way|side note|as a reminder|keep in mind"
     r"|in (?:contrast|case)|happy to|glad to|double-check\w*|insert\w* (?:it|this)"
-    r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let)\b",
+    r"|(?:we|you) (?:are|were) (?:told|given)|given|suppose|assume|let"
+    r"|(?:that|this)(?:['’]s| is) [^.!?]{0,30}(?:more|less|fewer|\w{2,}er) than)\b",
     re.IGNORECASE,
 )
 _GIVEN = re.compile(
@@ -55,7 +56,7 @@ _GIVEN_UP = re.compile(
 _TURN = re.compile(
     r"(?<!anything )(?<!everything )(?<!nothing )(?<!all )\bbut\b(?: (?:actually"
     r"|in fact|really))?|\bhowever\b|\bcorrection\b\s*:"
-    r"|\boops\b|;|\bor rather\b|\bI mean\b|\byet\b|\bsorry,|\bwait\b|\bno, (?=it|the|that)"
+    r"|\boops\b|;|\bor rather\b|\bI mean\b|\byet\b|\bsorry,|\bwait\b|\bno, (?=it|the|that|\d)"
     r"|\bactually\b",
     re.IGNORECASE,
 )
@@ -122,8 +123,9 @@ _WRONG = re.compile(
 _NO_ALONE = re.compile(r"\W*no\b\W*$", re.IGNORECASE)  # "15... no."
 _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
-    r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|greater|older|younger|higher"
-    r"|lower|larger|smaller|longer|shorter) than\b|\b(?:under|below|above|beyond) [$€£]?\d"
+    r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|(?!other|rather)\w{2,}er) than\b"
+    r"(?!.*\bso\b)|\b(?:twice|thrice|times) as\b(?![^.]*,\s(?:so|hence|thus|which)\b)"
+    r"|\bsome of (?:them|these|those)\b|\b(?:under|below|above|beyond) [$€£]?\d"
     r"|\b(?:exceed|surpass|outnumber)\w*|\bdepend(?:s|ing)\b|\bsoon\b"
     r"|\bover [$€£]?\d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
@@ -147,7 +149,8 @@ _UNCLAIMED = frozenset(
     " surpass surpassed surpassing outnumber outnumbers outnumbered below above beyond"
     " have whether excess upwards short shy had"
     " within maybe perhaps e your"
-    " cannot unable half not never nicht kein keine keinen keinem keiner keines pas jamais non nao"
+    " twice thrice times some cannot unable half not never nicht kein keine keinen keinem keiner"
+    " keines pas jamais non nao"
     " nunca niet geen nie ikke inte t no".split()
 )
 _UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
@@ -188,7 +191,7 @@ _PRONOUN = re.compile(
 )
 _SENTENCE_BEFORE = re.compile(r"\d|\b(?:is|are|was|were|has|have|there|gets?|costs?)\b", re.I)
 _USUAL_LABEL = re.compile(
-    r"\b(?:answer|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
+    r"\b(?:answer|guess|estimate|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
 )
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
 _IS = re.compile(
@@ -226,6 +229,8 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             continue
         if _is_other_label(turned, question):
             continue
+        if (extra := _EXTRA.search(turned)) and extra[1].lower() not in question.lower():
+            return None
         if _is_denied_number(turned):
             return None
         if _WOULD.search(turned) and not _TURN.search(plain):
@@ -244,8 +249,14 @@ def _is_denied_number(statement: str) -> bool:
     return is_denied(words_of(clause), [])
 
 
+# "She needs 5 more dolls" does not say how many she has.
+_EXTRA = re.compile(r"\d\s(more|fewer|additional|extra)\b(?! than)(?!.*\d)", re.IGNORECASE)
 # What is granted before a comma says nothing of the answer: "While I can't see it, it is 12."
-_ALTHOUGH = re.compile(r"^\W*(?:while|although|though|even though|even if)\b[^,]{0,80},\s", re.I)
+_ALTHOUGH = re.compile(
+    r"^\W*(?:(?:while|although|though|even though|even if)\b[^,]{0,80}"
+    r"|if\s[^,=]{1,40}=[^,]{1,40}),\s(?:then\s)?",
+    re.IGNORECASE,
+)
 _THAT = re.compile(r",\s(?=(?:dass|daß|что|że|že|hogy)\s)")
 _CLAUSE_END = re.compile(r"[;:,.!?](?=\s)|\b(?:so|because|since|and)\b")
 _NONE = re.compile(
@@ -392,9 +403,11 @@ def _plain(number: re.Match[str], with_unit: bool) -> str:
 # -- Options
 
 _LETTER = re.compile(
-    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter|statement|sentence|item)\s+([A-Z])\b(?!')|^([B-HJ-Z])[).:]?(?=\s|$)"
+    r"\(([A-Za-z])\)|\b(?i:option|choice|answer|letter|statement|sentence|item)\s+([A-Z])\b(?!')"
+    r"|^([B-HJ-Z])[).:]?(?=\s|$)"
     r"|^([A-Z])[).:](?=\s|$)|\b([B-HJ-Z]) it is\b"
-    r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|[是选])\s?\**([A-Z])\b(?![a-z'])"
+    r"|\b([B-HJ-Z])\)? (?:must be|has to be|is (?:the )?(?:correct|right|best|only|true))\b"
+    r"|(?:\b(?i:choose|pick|with|is|be|but|so|leaves?|leaving|only|es|est|ist|la|lautet)|(?<![不非没])[是选])\s?\**([A-Z])\b(?![a-z'])"
 )
 _RULED_OUT = re.compile(
     r"(?:\b(?i:not|cannot|neither|all but|every\w* (?:but|except)|except)\b|n['’]t\b|rule\w* out"
@@ -402,10 +415,14 @@ _RULED_OUT = re.compile(
 )
 _RULED_OUT_AFTER = re.compile(
     r"\W{0,3}(?:(?:is|was|can|could|does|would)(?:\snot\b|n['’]t\b)|cannot\b|can['’]t\b"
-    r"|(?:is|was)\s(?:(?:the\s)?(?:wrong|false|incorrect)|a\strap|never|out)\b)",
+    r"|(?:is|was)\s(?:(?:the\s)?(?:wrong|false|incorrect)|an?\s(?:trap|distractor|decoy)|never"
+    r"|out)\b)",
     re.IGNORECASE,
 )
-_REASON = re.compile(r",?\s(?:because|since|whereas|while)\b.*", re.IGNORECASE | re.DOTALL)
+_REASON = re.compile(
+    r"^\W*(?:because|since|as|given that)\b[^,]{0,120},\s|,?\s(?:because|since|whereas|while)\b.*",
+    re.IGNORECASE | re.DOTALL,
+)
 _ELIMINATED = re.compile(
     r"\b(?:eliminat\w+|rul\w+ out|exclud\w+|discard\w*"
     r"|reject\w*|cross(?:ed)? out)\s(?:options?\s)?\(?[A-Z]\)?"

@@ -234,7 +234,7 @@ _CODE = re.compile(
 )
 _STRAND = re.compile(r"^5['′’]\s?-?\s?|\s?-?\s?3['′’]$")
 _CODE_FORMATTING = re.compile(
-    r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|[{}$_^]|(?<=\w)[.](?=\w|$)"
+    r"\\(?:ce|text|mathrm|mathbf|operatorname)\b|</?su[bp]>|[{}$_^]|(?<=\w)[.](?=\w|$)"
 )
 _ALGEBRA = re.compile(
     r"[=^+*]|\\|\b(?:simplify|expand|factor\w*|product|express\w*|formula for|in terms of"
@@ -268,7 +268,7 @@ def is_code(gold: str, question: str = "") -> bool:
 def same_code(gold: str, answer: str) -> bool | None:
     """Whether two codes are the same; None if the answer is none.
 
-    Case counts if there are digits, or small letters after a capital, as in Co and CO.
+    Case counts if there are digits, or small letters after a capital, as in Co and NaCl.
     """
     mine, yours = _code(gold), _code(answer)
     if yours.startswith("5") and yours.rstrip("'′’").endswith("3"):
@@ -277,7 +277,21 @@ def same_code(gold: str, answer: str) -> bool | None:
         return None
     mine, yours = (re.sub(r"[-. ]", "", code) for code in (mine, yours))
     exact = any(map(str.isdigit, mine)) or (mine[:1].isupper() and len(mine) == 2)
+    exact = exact or (not mine.isupper() and _is_compound(mine))
     return mine == yours if exact else mine.casefold() == yours.casefold()
+
+
+def _is_compound(code: str) -> bool:
+    """Whether a code is symbols of elements in a row: NaCl, but not PhD."""
+    symbols = re.findall("[A-Z][a-z]?", code)
+    return len(symbols) > 1 and "".join(symbols) == code and _ELEMENTS.issuperset(symbols)
+
+
+_ELEMENTS = frozenset(
+    "H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br"
+    " Kr Rb Sr Y Zr Nb Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Pr Nd Pm Sm Eu Gd Tb Dy Ho"
+    " Er Tm Yb Lu Hf Ta W Re Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np Pu".split()
+)
 
 
 def _code(text: str) -> str:

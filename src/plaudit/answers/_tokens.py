@@ -117,7 +117,8 @@ _SIGNS = {
     "⌋": r" \rfloor ", "⌈": r" \lceil ", "⌉": r" \rceil ", "∑": r" \sum ", "∏": r" \prod ",
     "∫": r" \int ", "…": r" \dots ", "⋯": r" \dots ", "€": r" \euro ", "£": r" \pounds ",
     "¥": r" \yen ", "¢": r" \cents ", "％": "%", "，": ", ", "；": "; ", "（": "(", "）": ")",
-    "：": ":", "∶": ":", "。": ".", "、": ", ", "ℓ": r" \ell ", "ħ": r" \hbar ", "∼": r"\sim ",
+    "：": ":", "∶": ":", "。": ".", "、": ", ", "٫": ".", "ℓ": r" \ell ", "ħ": r" \hbar ",
+    "∼": r"\sim ",
     "⟹": r" \implies ", "⇒": r" \implies ", "∧": r" \land ", "∨": r" \lor ", "∆": r" \Delta ",
 }  # fmt: skip
 _SIGNS |= {chr(ord("①") + index): f" {index + 1}, " for index in range(20)}

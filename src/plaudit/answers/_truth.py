@@ -8,13 +8,13 @@ _TRUE_GOLDS = frozenset(("true", "yes"))
 _FALSE_GOLDS = frozenset(("false", "no"))
 _LETTERS = {"y": True, "t": True, "n": False, "f": False}
 _ASKS_FOR_LETTER = re.compile(r"\b[yt]\s*+(?:/|or)\s*+[nf]\b|\btrue\s*+(?:/|or)\s*+false\b", re.I)
-_ASKS_FOR_SYMBOL = re.compile(r"\b(?:symbol|element|abbreviation|letter)\b", re.I)
+_ASKS_FOR_SYMBOL = re.compile(r"\b(?:symbol|element|abbreviation|letter|formula)\b", re.I)
 _DRESS = re.compile(r"\\(?:text|textbf|mathrm|boxed)\b|[*_`$\\{}\"'“”()\[\]]")
 _CLAUSES = re.compile(r"[.!?;:\n,]+|\s[-–—]+\s|\bbut\b|\bso\b(?=\s\w)|\bbecause\b")
 _LEAD = (
     r"^\s*+(?:(?:well|i(?:'d|d| would)(?: have to)? say|i think|i believe|i(?:m| am) afraid"
     r"|sorry|in short"
-    r"|short answer|therefore|thus"
+    r"|short answer|therefore|thus|there (?:is|can be)|theres"
     r"|hence|the (?:final |short |correct )?answer is|answer|final answer|and|then|that is|thats"
     r"|it is|its|this is|they are|the (?:statement|claim|sentence|assertion)(?: is)?|which is|oh)"
     r"\s++)*+"
@@ -31,13 +31,15 @@ _NO = re.compile(
     r"|thousand)\b|not on your life\b|not$"
     r"|(?:that|this|it)(?: is not|isnt| isnt| cannot be| cant be| wont be| is far from being)"
     r" (?:so|the case|true|right|correct)\b"
-    r"|not (?:true|correct|right|so|possible|the case)\b|fails\b|does(?: not|nt) hold\b"
+    r"|not (?:true|correct|right|so|possible|the case|in general|generally|always"
+    r"|necessarily)\b|fails\b|does(?: not|nt) hold\b"
     # "no" with a noun, as in "no remainder", answers nothing.
     r"|no\b(?=\s*+$|\s++(?:it|they|he|she|there|we|i|this|that|these|those|the|you|since)\b))"
 )
 _YES = re.compile(
     _LEAD + r"(?:yes\b|yeah\b|yep\b|yup\b|true\b|correct\b|right\b|affirmative\b|of course\b|sure\b"
-    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no doubt\b|holds\b"
+    r"|(?:absolutely|certainly|definitely|surely|probably)\b(?! not)|no (?:reason to )?doubt\b"
+    r"|holds\b"
     r"|exactly\b|you bet\b|i (?:think|believe) so\b|by all means\b|naturally\b"
     r"|indeed\b(?!.*(?:\bnot\b|nt\b)))"
 )
@@ -46,10 +48,14 @@ _SAYS_NO = re.compile(
     r"|correct|possible))\b"
 )
 _SAYS_YES = re.compile(r"\b(?:is|are|was) (?:true|correct|possible)\b")
+_NOT_FALSE = re.compile(
+    r"\b(?:is|are|was)(?:nt| not| never) (?:false|incorrect|wrong|untrue|impossible)\b"
+)
+_MAYBE = re.compile(r"\b(?:might|may|could)\b")
 _CORRECTION = re.compile(r"\b(?:wait|actually|correction|hold on|scratch that|on second thought)\b")
 _NEITHER = re.compile(
     r"\byes (?:and|or) no\b|\byes\b[^.!?]{1,40}\b(?:and|but) no\b|\bwho can (?:say|tell)\b"
-    r"|\bit depends\b|\bno idea\b|\b(?:cannot|cant) (?:say|tell|be determined)\b"
+    r"|\bdepends?\b|^\s*whether\b|\bno idea\b|\b(?:cannot|cant) (?:say|tell|be determined)\b"
     r"|\bnot sure\b|\bdont know\b|\bdo not know\b|\bunclear\b|\bneither yes nor no\b|\bcould go"
     r" either way\b"
     r"|\bhard to (?:say|tell)\b|\bin some cases\b|\bsometimes\b|\bboth yes\b|\b(?:maybe"
@@ -76,7 +82,7 @@ def truth_of_gold(gold: str, question: str = "") -> bool | None:
     plain = _DRESS.sub("", gold).strip(" .").lower()
     if plain in _LETTERS and _ASKS_FOR_LETTER.search(question):
         return _LETTERS[plain]
-    if plain == "no" and _ASKS_FOR_SYMBOL.search(question):
+    if plain == "no" and _ASKS_FOR_SYMBOL.search(question) and not _AUXILIARY.match(question):
         return None
     if plain in _TRUE_GOLDS or plain in _FALSE_GOLDS:
         return plain in _TRUE_GOLDS
@@ -128,7 +134,9 @@ def _said(text: str) -> list[bool]:
     """Return the truth values that the clauses of a text say outright."""
     said = []
     for clause in _CLAUSES.split(text):
-        if _NO.search(clause) or _SAYS_NO.search(clause):
+        if _NOT_FALSE.search(clause):
+            said.append(True)
+        elif _NO.search(clause) or _SAYS_NO.search(clause):
             said.append(False)
         elif _YES.search(clause) or _SAYS_YES.search(clause):
             said.append(True)
@@ -138,6 +146,8 @@ def _said(text: str) -> list[bool]:
 def _by_statement(text: str, question: str) -> bool | None:
     """Return whether a statement repeats the question's words, and does not deny them."""
     if not _AUXILIARY.match(question):
+        return None
+    if _MAYBE.search(text) and not _MAYBE.search(question.lower()):
         return None
     asked = {*_WORD.findall(question.lower().replace("'", ""))} - _SMALL
     sentences = [part for part in re.split(r"[.!?\n]+", text) if part.strip()]
