@@ -73,6 +73,8 @@ def is_denied(before: list[str], after: list[str]) -> bool:
     True
     """
     before = _since_turn(before)
+    if after[:1] == ["out"] and not _RULE.isdisjoint(before[-1:]):
+        return True
     return _is_open(before) or _denials(before) % 2 == 1 or _is_denied_after(after)
 
 

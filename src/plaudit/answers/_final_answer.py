@@ -329,7 +329,9 @@ def without_drafts(text: str) -> str:
 
 
 _REMARK_BEHIND = re.compile(
-    r"(?<=[.!?])\s++(?=(?:check|verification|verify|note|remark|proof|indeed)\b[:,]?\s)", re.I
+    r"(?<=[.!?])\s++(?=(?:check(?:ing)?|verification|verify|test|probe|substituti(?:ng|on)|note"
+    r"|remark|proof|indeed)\b[:,]?\s)",
+    re.I,
 )
 _EXPLANATION = re.compile(
     r"[\s*_(>#-]*+(?:explanation|reason|reasoning|because)\b[*_]*+\s*+:", re.I

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from plaudit.answers._claims import is_denied
-from plaudit.answers._languages import find, find_all
+from plaudit.answers._languages import find, find_all, words_in
 from plaudit.answers._lists import table_rows
 from plaudit.answers._prose import is_claimed, without_question
 from plaudit.answers._quantities import find_unit
@@ -96,7 +96,9 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
     """
     answer = without_question(still_claimed(answer[:_LONGEST]), question)
     answer = _ASKING.sub(" ", _REFUSED_FIRST.sub("", answer))
-    answer = _CANDIDATE.sub(" ", _REMARK.sub(" ", _IN_FAVOUR.sub("but", answer)))
+    answer = _REMARK.sub(" ", _IN_FAVOUR.sub("but", answer))
+    if not _CANDIDATE_WORDS.isdisjoint(words_in(answer)):
+        answer = _CANDIDATE.sub(" ", answer)
     if _ONLY_QUESTION.fullmatch(answer):
         return different("a question")
     found = _by_value(answer, golds)
@@ -162,6 +164,8 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
     asked = question.lower()
     answer = _POSSESSOR.sub(lambda one: one[0] if one[2] in asked else one[2], answer)
     answer = _RELATED.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
+    if " than " not in asked and (" than " in answer or " as " in answer):
+        answer = _COMPARED.sub(" ", answer)
     answer = _BOUNDED_YEAR.sub(lambda one: one[0] if one[1].lower() in asked else " ", answer)
     answer = _STATE.sub(lambda code: f", {STATES[code[1]]}", answer)
     if any(_COMPASS.search(gold) for gold in golds):
@@ -203,7 +207,8 @@ _BOUNDED_DATE = re.compile(
 )
 _PER = re.compile(r"([^\W\d_]++)\s(?:per|an?)\s([^\W\d_]++)", re.IGNORECASE)
 _DECIDES = re.compile(
-    r"\b(?:I'd|I would|I'll|I will|I)\s(?:go with|pick|choose|say|opt for|bet on|lean towards)\s"
+    r"\b(?:I'd|I would|I'll|I will|I)\s(?:go (?:with|for)|settle on|pick|choose|say|opt for|bet on"
+    r"|lean towards)\s"
     r"|\bgoing with\s|\bmy (?:final )?(?:answer|choice|pick|guess) is\s",
     re.IGNORECASE,
 )
@@ -232,8 +237,19 @@ _RELATED = re.compile(
     r"|adjacent to|opposite"
     r"|inspired by|influenced by|named after"
     r"|modelled on|(?:(?!other\b|rather\b)\w{2,12}er"
-    r"|more|less) than))\s(?:the\s)?(?:[A-Z][\w'-]*+\s?"
+    r"|more|less) than))\s(?:(?:the|an?)\s)?(?:[A-Z][\w'-]*+\s?"
     r"(?:(?:van|von|de|da|di|der|del|of)\s(?=[a-z]{0,3}\s?[A-Z]))*+)++"
+)
+# One of these is in each: most answers have none.
+_CANDIDATE_WORDS = frozenset(
+    "thinking confusing mixing used torn whoever anyone those were had wrongly mistakenly falsely"
+    " erroneously attributed credited considered proposed suggested suspected shortlisted discussed"
+    " called named until till up".split()
+)
+# What something is compared with: "more famous than any museum in Lisbon".
+_COMPARED = re.compile(
+    r"\b(?:more|less|(?!other\b|rather\b)\w{2,12}er)\s(?:\w+\s){0,3}than\s[^,.;:!?\n]{1,80}"
+    r"|\bas (?!well\b|far\b|long\b|soon\b)[a-z]+ as\s[^,.;:!?\n]{1,80}"
 )
 _BOUNDED_YEAR = re.compile(r"\b(before|after|until|since|prior to)\s(?:the year\s)?\d{3,4}\b", re.I)
 _COMPASS = re.compile(r"\b(?:North|South|East|West)\b")
@@ -312,44 +328,47 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
 
 
 def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
-    """Whether a clause that repeats the question names another thing than a gold.
+    """Whether the clause that repeats most of the question names another thing than a gold.
 
-    It is its subject, or its end behind an "is": "the longest river is the Volga".
+    It is the clause's subject, or its end behind an "is": "the longest river is the Volga".
     """
     asked = {*comparable_words(question)} - _SMALL - _PROSE
     kind = _ASKS_WHICH.match(question)
     if kind is None:
         return False
-    asked = (asked - {*comparable_words(kind[1] or "")}) or asked
-    if len(asked) < 2 and not any(_is_superlative(word) for word in asked):
-        return False
-    for clause in _STATEMENT_END.split(answer):
-        words = comparable_words(clause)
-        if 4 * len(asked & {*words}) < 3 * len(asked) or (known - _SMALL) & {*words}:
+    told = (asked - {*comparable_words(kind[1] or "")}) or asked
+    offered = {word for name in _OFFERED_NAME.findall(question) for word in comparable_words(name)}
+    names = asked - offered
+    clauses = [
+        (one, words) for one in _STATEMENT_END.split(answer) if (words := comparable_words(one))
+    ]
+    of_gold = max((len(asked & {*w}) for _, w in clauses if (known - _SMALL) & {*w}), default=0)
+    for clause, words in clauses:
+        if (known - _SMALL) & {*words} or len(told & {*words}) <= of_gold:
             continue
-        others = {words[0]} - asked - _SMALL - _PROSE - known - _TITLES
+        others = {words[0]} - names - _SMALL - _PROSE - known - _TITLES
         if others and clause[:1].isupper() and words[0] not in _PRONOUNS:
             return True
         last = _LAST_NAME.search(clause)
-        if last and not {*comparable_words(last[1])} & (asked | known):
+        if last and not {*comparable_words(last[1])} & (names | known):
             return True
     return False
 
 
-def _is_superlative(word: str) -> bool:
-    return word in ("first", "last", "most", "1") or (word.endswith("est") and len(word) > 5)
-
-
+# "Oslo or Bergen"
+_OFFERED_NAME = re.compile(r"\b[A-Z]\w*+(?=,? or\b)|(?<=\bor )[A-Z]\w*+")
 _ASKS_WHICH = re.compile(
     r"\W*(?:(?:in|on|at|to|from|by|of) )?(?:who|whom|(?:which|what)(?:\s(?!is\b|was\b|are\b|were\b)"
     r"(\w+))?)\b",
     re.IGNORECASE,
 )
 _STATEMENT_END = re.compile(
-    r"(?<=[^.\s]{3}[.!?])\s|;\s|,?\s(?:but|while|whereas|although|though)\s"
+    r"(?<=[^.\s]{3}[.!?])\s|;\s|,?\s(?:but|yet|while|whereas|although|though)\s"
+    r"|(?<=^)(?:(?:Between|Of|Among|Formerly|Once|Unlike)\b[^,.;]{0,60}),\s"
 )
 _LAST_NAME = re.compile(
-    r"\b(?:is|was|are|were)\s(?:the\s)?([A-Z][\w'’-]*+(?:\s[A-Z][\w'’-]*+){0,3})\W*$"
+    r"\b(?:is|was|are|were|called|named)\s(?:the\s)?([A-Z][\w'’-]*+(?:\s[A-Z][\w'’-]*+){0,3})"
+    r"(?:\s(?:today|now))?\W*$"
 )
 
 
@@ -870,8 +889,8 @@ _EITHER = re.compile(
 
 # "Is it Paris?" asks, and names nothing.
 _ASKED = re.compile(
-    r"(?:^|(?<=[.!?]\s)|(?<=\n))(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
-    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=\s|$)"
+    r"(?:^|(?<=[.!?]\s)|(?<=\n))[\"“]?(?:is|are|was|were|could|can|might|may|would|should|do|does|did|has|have"
+    r"|perhaps|maybe)\b[^.?!\n]{0,200}\?(?=[\"”]?(?:\s|$))"
     r"|(?:^|(?<=[.!?]\s)|(?<=\n))(?:[\w'’-]+ ){0,3}[\w'’-]+\?(?=\s+\S)",
     re.IGNORECASE,
 )

@@ -80,6 +80,10 @@ _HEARSAY = re.compile(
     r" theory\b"
     r"|\b(?:can|could|would|do|did|will|am|is)(?:n['’]t|not| not) (?:say|tell|know|confirm|sure"
     r"|certain)\b"
+    r"|\bneeds? (?:more|further|additional) (?:information|details?|data|context)\b"
+    r"|\b(?:not enough|insufficient) (?:information|data|details?)\b"
+    r"|^\W*(?:add|subtract|multiply|divide|compute|calculate|find|consider|count|solve|determine)"
+    r"\b(?!.*(?:=|\b(?:is|are|gives?|gets?|makes?|obtain|yields?)\b))"
     r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
     re.IGNORECASE,
@@ -157,7 +161,9 @@ _UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
 _STATES = re.compile(
     r"\b(?:is|are|was|were|it'?s|that'?s|equals?|makes?|gives?|leaves?|comes? to|totals?|total of"
     r"|gets?|got|obtain(?:s|ed)?|has|have|had|costs?|ris(?:es|e|en) to|falls? to|scored|sold|needs?"
-    r"|takes?|took|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at"
+    r"|takes?|took|pays?|paid|earn(?:s|ed)|sav(?:es|ed)|spends?|spent|bought|fill(?:s|ed)|shar(?:es|ed)"
+    r"|holds?|held|weigh(?:s|ed)|contain(?:s|ed)|receiv(?:es|ed)|travel(?:s|led|ed)|ran|walk(?:s|ed)"
+    r"|worked|writes?|counts?|tried|found|yields?|becomes?|remains?|stands? at"
     r"|differs? by|amounts?"
     r" to|answers?|result|making|leaving|giving)\b|=|:|→|⇒|->",
     re.IGNORECASE,
@@ -191,7 +197,9 @@ _PRONOUN = re.compile(
 )
 _SENTENCE_BEFORE = re.compile(r"\d|\b(?:is|are|was|were|has|have|there|gets?|costs?)\b", re.I)
 _USUAL_LABEL = re.compile(
-    r"\b(?:answer|guess|estimate|result|total|solution|sum|value|conclusion)\b", re.IGNORECASE
+    r"\b(?:answer|guess|estimate|altogether|in all|overall|result|total|solution|sum|value"
+    r"|conclusion)\b",
+    re.IGNORECASE,
 )
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
 _IS = re.compile(
@@ -383,6 +391,9 @@ def _value(statement: str, with_unit: bool) -> str | None:
     ) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
+    rest = _LEAD.sub("", statement)
+    if rest != statement and len(_NUMBER.findall(rest)) == 1:
+        return _plain(next(_NUMBER.finditer(rest)), with_unit)
     for states in reversed(list(_STATES.finditer(statement))):
         found = _NUMBER.search(statement, states.end())
         if found:

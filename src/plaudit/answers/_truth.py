@@ -43,11 +43,19 @@ _YES = re.compile(
     r"|exactly\b|you bet\b|i (?:think|believe) so\b|by all means\b|naturally\b"
     r"|indeed\b(?!.*(?:\bnot\b|nt\b)))"
 )
+_SHORT_REPLY = re.compile(
+    r"\s*+(?:it|they|he|she|that|this|there|we|you|one) (?:is|are|was|were|does|do|did"
+    r"|can|could|has|have|had|will|would)(nt| not)?\s*+"
+)
 _SAYS_NO = re.compile(
-    r"\b(?:is|are|was|would be) (?:false|incorrect|wrong|untrue|impossible|not (?:true"
+    r"\bis an? (?:false|wrong|incorrect|untrue) (?:statement|claim|assertion|sentence)\b"
+    r"|\b(?:is|are|was|would be) (?:false|incorrect|wrong|untrue|impossible|not (?:true"
     r"|correct|possible))\b"
 )
-_SAYS_YES = re.compile(r"\b(?:is|are|was) (?:true|correct|possible)\b")
+_SAYS_YES = re.compile(
+    r"\bis an? (?:true|correct) (?:statement|claim|assertion|sentence)\b"
+    r"|\b(?:is|are|was) (?:true|correct|possible)\b"
+)
 _NOT_FALSE = re.compile(
     r"\b(?:is|are|was)(?:nt| not| never) (?:false|incorrect|wrong|untrue|impossible)\b"
 )
@@ -64,7 +72,8 @@ _NEITHER = re.compile(
 _AUXILIARY = re.compile(
     r"^\W*(?:is|are|was|were|does|do|did|can|could|has|have|had|will|would|should|may|must)\b", re.I
 )
-_DENIES = re.compile(r"\b(?:not|never|cannot|none|neither|nor|isnt|arent|wasnt|werent|doesnt|dont"
+_DENIES = re.compile(r"^\s*no\s(?!doubt|wonder)"
+                     r"|\b(?:not|never|cannot|none|neither|nor|isnt|arent|wasnt|werent|doesnt|dont"
                      r"|didnt|cant|hasnt|havent|wont|wouldnt)\b")  # fmt: skip
 _NOT_ONLY = re.compile(r"\bnot (?:only|just|merely)\b")
 _WORD = re.compile(r"[a-z0-9]++")
@@ -134,7 +143,9 @@ def _said(text: str) -> list[bool]:
     """Return the truth values that the clauses of a text say outright."""
     said = []
     for clause in _CLAUSES.split(text):
-        if _NOT_FALSE.search(clause):
+        if short := _SHORT_REPLY.fullmatch(clause):
+            said.append(short[1] is None)
+        elif _NOT_FALSE.search(clause):
             said.append(True)
         elif _NO.search(clause) or _SAYS_NO.search(clause):
             said.append(False)
