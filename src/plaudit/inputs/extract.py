@@ -71,12 +71,22 @@ def _may_occur(pattern: str, text: str) -> bool:
     """
     if pattern.startswith(r"\A"):
         return re.match(pattern, text, re.IGNORECASE) is not None
-    first = pattern[0]
-    if first == "\\":
-        first = pattern[1]
-    elif first in "([.^$":
-        return True
-    return first.isalnum() or first in text
+    return _mark(pattern) in text
+
+
+def _mark(pattern: str) -> str:
+    """The sign that a pattern begins with; "" if it may begin with anything."""
+    first = pattern[1] if pattern[0] == "\\" else pattern[0]
+    return "" if first.isalnum() or (first == pattern[0] and first in "([.^$") else first
+
+
+@cache
+def _signs(formats: tuple[tuple[str, str], ...]) -> tuple[frozenset[str], re.Pattern[str]]:
+    """The marks of the formats, of which most texts have none, and the openings at the start."""
+    anchored = [opening for opening, _ in formats if opening.startswith(r"\A")]
+    marked = [one for one in formats if one[0] not in anchored]
+    marks = frozenset(_mark(pattern) for both in marked for pattern in both)
+    return marks, _any_of((*anchored, "(?!)"))
 
 
 def after_thinking(text: str) -> str:
@@ -88,6 +98,9 @@ def after_thinking(text: str) -> str:
     >>> after_thinking("◁think▷Is it 3?◁/think▷It is 4."), after_thinking("<thinking>It is 3.")
     ('It is 4.', '')
     """
+    marks, anchored = _signs(tuple(THINKING.items()))
+    if not any(mark in text for mark in marks) and not anchored.match(text):
+        return text
     formats = _ends_of(text)
     ends = deque(_any_of(formats).finditer(text), maxlen=1) if formats else ()
     after = text[ends[0].end() :] if ends else text
