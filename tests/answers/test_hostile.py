@@ -3,6 +3,7 @@
 import logging
 import random
 import time
+from typing import Any
 
 import pytest
 from formulas import GOLDS as GOLDS_OF_EVERY_KIND
@@ -10,14 +11,17 @@ from formulas import formula
 
 import plaudit
 from examples import examples
-from plaudit.answers import Rules, judge_answer, mentioned
+from plaudit.answers import Rules, _judge_answer, judge_answer, mentioned
+from plaudit.inputs import errors
 from plaudit.judge import Status
-from plaudit.rewards.answers import answer_reward
+from plaudit.rewards.answers import answer_reward, mention_reward
 
 LONG = 3000
 BOMBS = [
     "9^{9^{9^9}}",
     "10**10**9",
+    "7^{7^{7^7}} km",
+    r"\frac{1}{9^{9^{9^9}}}\text{ cm}^2",
     "2^" * LONG + "2",
     "-" * LONG + "1",
     "(" * LONG + "1" + ")" * LONG,
@@ -195,16 +199,27 @@ def test_an_option_may_be_an_equation(option: str) -> None:
         assert verdict.right is (text == option)
 
 
+@pytest.mark.parametrize(
+    ("reward", "function"),
+    [
+        (answer_reward, "plaudit.answers._judge_answer.compare"),
+        (answer_reward, "plaudit.answers._judge_answer.final_of"),
+        (answer_reward, "plaudit.answers._judge_answer._rendered"),
+        (mention_reward, "plaudit.rewards.answers.mentioned"),
+    ],
+)
 def test_an_error_of_plaudit_is_no_zero(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    reward: Any, function: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def fail(*_: object) -> None:
         raise MemoryError("no memory")
 
-    monkeypatch.setattr("plaudit.answers._judge_answer.compare", fail)
+    _judge_answer._remembered.cache_clear()
+    errors._logged.clear()
+    monkeypatch.setattr(function, fail)
     with caplog.at_level(logging.ERROR, "plaudit"):
-        assert answer_reward([r"\boxed{17}", r"\boxed{18}"], ["19", "20"]) == [None, None]
-    score = plaudit.explain(answer_reward, r"\boxed{21}", "22")
+        assert reward([r"\boxed{17}", r"\boxed{18}"], ["19", "20"]) == [None, None]
+    score = plaudit.explain(reward, r"\boxed{21}", "22")
     assert (score.value, score.status, score.right) == (None, "error", None)
     assert [record.exc_info is not None for record in caplog.records] == [True]  # once, with why
 

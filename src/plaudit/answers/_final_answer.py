@@ -338,6 +338,10 @@ _EXPLANATION = re.compile(
 )
 
 
+_BARE_NUMBER = re.compile(r"\s*+-?\d++(?:[.,/]\d++)?\s*+")
+_FEWEST_LISTED = 4  # lines of a number each are a list
+
+
 def _last_line(text: str) -> Final:
     text = without_drafts(text)
     lines = [line for line in text.strip().splitlines() if line.strip().strip("`*$ ")]
@@ -351,6 +355,8 @@ def _last_line(text: str) -> Final:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:
         return Final(text.strip(), "line")
+    if len(lines) >= _FEWEST_LISTED and all(map(_BARE_NUMBER.fullmatch, lines)):
+        return Final(", ".join(line.strip() for line in lines), "line")
     line = _LEADING.sub("", lines[-1].strip().strip("*").strip())
     line = line or lines[-1].strip()
     if len(line) > LONGEST_ANSWER:

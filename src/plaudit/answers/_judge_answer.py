@@ -177,6 +177,13 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
     golds = [gold for gold in golds if gold.strip() and not is_placeholder(gold)]
     if not golds:
         return Verdict(Status.BAD_GOLD, problem="there is none")
+    try:
+        return _judge_completion(completion, golds, rules)
+    except Exception as error:  # it costs one row, never the run
+        return Verdict(Status.ERROR, None, golds[0], problem=describe_and_log(error))
+
+
+def _judge_completion(completion: str, golds: list[str], rules: Rules) -> Verdict:
     body = after_thinking(completion)[-_LONGEST_TEXT:]
     final = final_of(body)
     if (
@@ -209,8 +216,6 @@ def judge_answer(completion: str, golds: Sequence[str], rules: Rules = Rules()) 
         return _by_statement(said, golds, rules) or best
     except TooLargeError:
         return best
-    except Exception as error:  # it costs one row, never the run
-        return replace(best, status=Status.ERROR, problem=describe_and_log(error))
 
 
 def _is_prose(text: str) -> bool:
@@ -304,7 +309,7 @@ def judge_final(final: Final, gold: str, rules: Rules) -> Verdict:
     except TooLargeError as error:
         same = without_formatting(final.text) == without_formatting(gold)
         kind, found = "number", SAME if same else Decision(Status.LIMIT, str(error))
-    except Exception as error:  # it costs one row, never the run
+    except Exception as error:  # it costs one gold; another may be right
         kind, found = "", Decision(Status.ERROR, describe_and_log(error))
     symbolic = (
         found.status is Status.UNDECIDED
@@ -360,10 +365,10 @@ def _rendered(text: str, kind: str, decimal_comma: bool) -> str:
         return ""
     try:
         tree = _tree(text, decimal_comma)
+        plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
+        said = "" if tree is None or plain else render(tree.node)
     except TooLargeError:
         return ""
-    plain = tree is None or tree.node.op in ("num", "dec", "pct", "sym")
-    said = "" if tree is None or plain else render(tree.node)
     return "" if said.replace(" ", "") == text.replace(" ", "") else said
 
 

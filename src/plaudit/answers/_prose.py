@@ -21,6 +21,7 @@ from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._text import plain_name, with_acronyms, words_of
 
+_MOST_ALONE = 3  # lines of a number each may be a calculation and its result
 LONGEST = 4000  # characters of prose that are read, from the end
 _MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
 _STRUCK = re.compile(r"~~[^~]*~~|<(del|s|strike)>[^<]*</\1>", re.IGNORECASE)
@@ -201,6 +202,12 @@ _USUAL_LABEL = re.compile(
     r"|conclusion)\b",
     re.IGNORECASE,
 )
+# Values in a row that end a statement, with nothing but commas or equals signs between them.
+_LISTED = re.compile(
+    r"(?:^|\b(?:is|are|was|were|be|gets?|equals?)\b|:)\s*(?:[$€£]?-?\d[\d./]*\s*(?:,|;|=|&|\band\b)"
+    r"\s*)+[$€£]?-?\d[\d./]*\W*$",
+    re.IGNORECASE,
+)
 _UNIT = re.compile(r"\s?[^\s\d,.;:!?]++(?:\s[^\s\d,.;:!?]++){0,2}")
 _IS = re.compile(
     r"\b(?:is|was|are|were|it'?s|called|named|becomes?|became|means?|equals?|by|to be|at|on|=)\s+"
@@ -318,6 +325,9 @@ def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
         return ()
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
+    bare = [sentence for sentence in kept if _NUMBER.fullmatch(sentence.rstrip("."))]
+    if len({*bare}) > _MOST_ALONE and len(bare) >= len(kept) - 1:
+        return ()  # a number a line: a list
     after = _values_end([_REASON.sub("", sentence) for sentence in kept])
     if _WRONG.search(after) or _NO_ALONE.match(after) or is_retracted(after, ""):
         return ()  # what follows the last value takes it back
@@ -391,6 +401,9 @@ def _value(statement: str, with_unit: bool) -> str | None:
     ) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
+    listed = _LISTED.search(statement)
+    if listed and len({number[0].strip() for number in _NUMBER.finditer(listed[0])}) > 1:
+        return None  # "It is 21 = 24", "It is 21, 24"
     rest = _LEAD.sub("", statement)
     if rest != statement and len(_NUMBER.findall(rest)) == 1:
         return _plain(next(_NUMBER.finditer(rest)), with_unit)

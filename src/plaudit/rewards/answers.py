@@ -30,6 +30,7 @@ from plaudit.answers import (
 )
 from plaudit.inputs.columns import plain, rows_of, same_length
 from plaudit.inputs.completions import Completion, gold_alternatives_of, texts_of
+from plaudit.inputs.errors import describe_and_log
 from plaudit.judge import Pair, Rule, Status, Verdict
 from plaudit.rewards._grader import Grader, GraderQuestion, GraderReply
 from plaudit.scores import Score, async_form, reward
@@ -358,11 +359,22 @@ def _compared(
     asked = questions or [None] * len(texts)
     alternatives = gold_alternatives_of(solution)
     scores = [
-        compare(text, known, question or "") if known else NO_GOLD
+        _score_or_error(compare, text, known, question or "") if known else NO_GOLD
         for text, golds, question in zip(texts, alternatives, asked, strict=True)
         for known in [[gold for gold in _separated(golds, separator) if gold.strip()]]
     ]
     return logged(scores, columns)
+
+
+def _score_or_error(
+    compare: Callable[[str, list[str], str], Score], text: str, golds: list[str], question: str
+) -> Score:
+    try:
+        return compare(text, golds, question)
+    except Exception as error:  # it costs one row, never the run
+        problem = describe_and_log(error)
+        why = f"The row could not be scored: {problem}"
+        return Score(None, why, None, golds[0], status=Status.ERROR, problem=problem)
 
 
 def _separated(golds: list[str], separator: str | None) -> list[str]:
