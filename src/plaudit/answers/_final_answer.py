@@ -338,7 +338,9 @@ _EXPLANATION = re.compile(
 )
 
 
-_BARE_NUMBER = re.compile(r"\s*+-?\d++(?:[.,/]\d++)?\s*+")
+_LISTED_NUMBER = re.compile(
+    r"\s*+(?:(?:it|x|this|that) (?:is|=) |= )?-?\d++(?:[.,/]\d++)?\.?\s*+", re.IGNORECASE
+)
 _FEWEST_LISTED = 4  # lines of a number each are a list
 
 
@@ -355,7 +357,8 @@ def _last_line(text: str) -> Final:
         return Final("", "")
     if len(text) <= LONGEST_ANSWER and "\\begin" in text:
         return Final(text.strip(), "line")
-    if len(lines) >= _FEWEST_LISTED and all(map(_BARE_NUMBER.fullmatch, lines)):
+    listed = sum(_LISTED_NUMBER.fullmatch(line) is not None for line in lines)
+    if listed >= max(_FEWEST_LISTED, len(lines) - 1):
         return Final(", ".join(line.strip() for line in lines), "line")
     line = _LEADING.sub("", lines[-1].strip().strip("*").strip())
     line = line or lines[-1].strip()

@@ -21,7 +21,7 @@ from plaudit.answers._options import lists_options
 from plaudit.answers._quantities import plain_quantity
 from plaudit.answers._text import plain_name, with_acronyms, words_of
 
-_MOST_ALONE = 3  # lines of a number each may be a calculation and its result
+_MOST_ALIKE = 3  # sentences that differ in their number alone
 LONGEST = 4000  # characters of prose that are read, from the end
 _MARKS = re.compile(r"[*_`~]{1,3}|^[>#\s]+|^\s*[-•]\s+|\\[()\[\]]|\$(?=[^\d]|$)", re.MULTILINE)
 _STRUCK = re.compile(r"~~[^~]*~~|<(del|s|strike)>[^<]*</\1>", re.IGNORECASE)
@@ -233,6 +233,9 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
     for statement in _statements(text):
         statement = _ALTHOUGH.sub("", statement)
         plain = plain_quantity(in_digits(_BESIDES.sub("", statement)))
+        listed = _LISTED.search(plain)
+        if listed and len({number[0].strip() for number in _NUMBER.finditer(listed[0])}) > 1:
+            return None  # "It is 21 = 24", "It is 21, 24"
         turned = _after_turn(_OF_HOW_MANY.sub(" ", plain))
         if _GIVEN_UP.search(turned):
             continue
@@ -325,9 +328,8 @@ def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
         return ()
     sentences = _SENTENCES.split(_MARKS.sub("", body))
     kept = [sentence.strip() for sentence in sentences if sentence.strip()]
-    bare = [sentence for sentence in kept if _NUMBER.fullmatch(sentence.rstrip("."))]
-    if len({*bare}) > _MOST_ALONE and len(bare) >= len(kept) - 1:
-        return ()  # a number a line: a list
+    if kept and len({one for one in kept if _frame(one) == _frame(kept[-1])}) > _MOST_ALIKE:
+        return ()  # "It is 40. It is 58. …", or a number on each line: a list
     after = _values_end([_REASON.sub("", sentence) for sentence in kept])
     if _WRONG.search(after) or _NO_ALONE.match(after) or is_retracted(after, ""):
         return ()  # what follows the last value takes it back
@@ -338,6 +340,11 @@ def _statements(text: str, keep_asides: bool = False) -> tuple[str, ...]:
         if (result := _result(sentence))
     ]
     return tuple(one for one in statements if not _GIVEN_UP.search(one) or _TURN.search(one))
+
+
+def _frame(sentence: str) -> str:
+    """A sentence without its numbers."""
+    return _NUMBER.sub("#", sentence.rstrip("."))
 
 
 def _result(sentence: str) -> str:
@@ -401,9 +408,6 @@ def _value(statement: str, with_unit: bool) -> str | None:
     ) == 1:
         found = _NUMBER.search(statement, len(statement) - len(last_clause))
         return _plain(found, with_unit) if found else None
-    listed = _LISTED.search(statement)
-    if listed and len({number[0].strip() for number in _NUMBER.finditer(listed[0])}) > 1:
-        return None  # "It is 21 = 24", "It is 21, 24"
     rest = _LEAD.sub("", statement)
     if rest != statement and len(_NUMBER.findall(rest)) == 1:
         return _plain(next(_NUMBER.finditer(rest)), with_unit)
