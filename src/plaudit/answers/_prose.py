@@ -173,6 +173,7 @@ _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_.])[-−]?(?:[$€£¥]\s?)?\d+(?:[,\u202f' ]\d{3})*(?:\.\d+)?(?:/\d+)?"
     r"(?:\s?(?:%|percent\b|per cent\b|pct\b))?(?![A-Za-z0-9_‰])"
 )
+_PROSE_LETTER = re.compile(r"[^\W\d_]")
 _CIRCUMSTANCE = re.compile(
     r"^[^\d]*?(?:,|\b(?:of|than|out of|per|in|on|after|from|by|at|since|because|with|for|each)\b)"
 )
@@ -416,8 +417,10 @@ def _value(statement: str, with_unit: bool) -> str | None:
         if found:
             rest = statement[found.end() :]
             more = _NUMBER.search(rest)
-            if more and (not _CIRCUMSTANCE.match(rest) or " and " in rest[: more.start()]):
-                return None  # "4 hours and 30 minutes" is not 4
+            between = rest[: more.start()] if more else ""
+            is_list = more and (" and " in between or not _PROSE_LETTER.search(between))
+            if is_list or (more and not _CIRCUMSTANCE.match(rest)):
+                return None  # "4 hours and 30 minutes" is not 4, and "21, 40" is not 21
             return _plain(found, with_unit)
     return None
 
