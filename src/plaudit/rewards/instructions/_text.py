@@ -15,7 +15,6 @@ from array import array
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib import import_module
-from itertools import chain, pairwise
 from math import cos, log, pi, sin, sqrt
 from pathlib import Path
 from random import Random
@@ -46,8 +45,11 @@ _SENTENCE_STARTERS = frozenset(
 )
 _OPENING = "([{\"'`*#&@:;,-"
 _ENDS = re.compile(r"[.?!](?=$|\s|[)\";}\]*:@'({\[!?])")
-_TOKEN = re.compile(r"[^ \t\n\r\v\f]+")  # Punkt cuts once in what has no plain white space in it
+# Punkt cuts once in what has no plain white space in it: from the first mark to the white space.
+_MARKED = re.compile(r"[.?!][^ \t\n\r\v\f]*")
+_NEXT = re.compile(r"[ \t\n\r\v\f]*([^ \t\n\r\v\f]*)")
 _HEADINGS = frozenset("abix")  # "A. Overview" is cut, "J. Smith" is not
+_BEFORE_WORD = re.compile(r"[(\[{\"*:;,/?!]")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.-]*")
 _CLOSING = re.compile(r"[\"')\]}]+(?=\s|--|$)\s*")
 _LONGEST = 40  # characters around an end that are looked at
@@ -62,15 +64,11 @@ def sentences(text: str) -> list[str]:
     """
     found: list[str] = []
     start = 0
-    for match, next_match in pairwise(chain(_TOKEN.finditer(text), [None])):
-        token = match.group() if match else ""
-        if match is None or not ("." in token or "?" in token or "!" in token):
-            continue
-        position = match.start()
-        if end := _sentence_end(token, next_match.group() if next_match else ""):
+    for marked in _MARKED.finditer(text):
+        if end := _sentence_end(text, *marked.span()):
             # Quotes and brackets that close belong to the sentence before them.
-            closing = _CLOSING.match(text, position + end)
-            stop = closing.end() if closing else position + end
+            closing = _CLOSING.match(text, end)
+            stop = closing.end() if closing else end
             found.append(text[start:stop].strip())
             start = stop
             if len(found) == _MOST_SENTENCES:
@@ -79,39 +77,42 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in found if sentence]
 
 
-def _sentence_end(token: str, following: str) -> int:
-    """Return the index in the token at which a sentence ends, 0 if none does."""
-    last = None
-    for match in _ENDS.finditer(token):
-        if following or match.end() < len(token):
-            last = match
-    after = token[last.end() : last.end() + _LONGEST].lstrip() or following if last else ""
-    if not last or not after:
-        return 0
-    before = token[max(0, last.start() - _LONGEST) : last.end()].split()[-1]
-    return last.end() if _ends_sentence(before, after) else 0
+def _sentence_end(text: str, first_mark: int, end: int) -> int:
+    """Return where a sentence ends between a mark and the next white space, 0 if none does."""
+    following = after = _NEXT.match(text, end)[1]  # type: ignore[index]
+    last = end
+    if not following or text[end - 1] not in ".?!":
+        ends = [match.end() for match in _ENDS.finditer(text, first_mark, end)]
+        last = next((one for one in reversed(ends) if following or one < end), 0)
+        after = text[last : min(last + _LONGEST, end)].lstrip() or following
+        if not last or not after:
+            return 0
+    before = text[max(0, last - 1 - _LONGEST) : last].split()[-1]
+    return last if before[-1] != "." or _ends_at_period(before, after) else 0
 
 
-def _ends_sentence(token: str, following: str) -> bool:
-    if token[-1] != ".":
-        return True
-    upper, lower = following[0].isupper(), following[0].islower()
-    starts = upper and re.split(r"[^\w-]", following, maxsplit=1)[0].lower() in _SENTENCE_STARTERS
+def _ends_at_period(token: str, following: str) -> bool:
     if token.endswith(".."):
-        return starts
+        return _starts_sentence(following)
     word = token[:-1].lstrip(_OPENING).lower()
-    for mark in '([{"*:;,/?!':
-        word = word.rpartition(mark)[2]
+    if not word.isalpha():
+        word = _BEFORE_WORD.split(word)[-1]
     if not word:
         return True
     if len(word) == 1 and word.isalpha():
-        if word in _ABBREVIATIONS or lower:
+        if word in _ABBREVIATIONS or following[0].islower():
             return False
         is_initial = following[1:2] == "." or word not in _HEADINGS
-        return not (upper and is_initial and not starts)
+        return not (following[0].isupper() and is_initial and not _starts_sentence(following))
     if word in _ABBREVIATIONS or word.rpartition("-")[2] in _ABBREVIATIONS:
-        return starts
-    return not (_NUMBER.fullmatch(word) and lower)
+        return _starts_sentence(following)
+    return not (following[0].islower() and _NUMBER.fullmatch(word))
+
+
+def _starts_sentence(token: str) -> bool:
+    if not token[0].isupper():
+        return False
+    return re.split(r"[^\w-]", token, maxsplit=1)[0].lower() in _SENTENCE_STARTERS
 
 
 def words(text: str) -> list[str]:
@@ -125,7 +126,7 @@ _COMPOUNDS = re.compile(
 )
 _MARKS = str.maketrans({mark: f" {mark} " for mark in ';@#$%&?!*()[]{}<>"«»“”‘’„‒–—―'})
 _LONG_MARKS = re.compile(r"\.{2,}|--|''|``?|[:,](?!\d)")
-_FINAL_PERIOD = re.compile(r"(?<=[^.])\.(?=[\])}>\"'»”’ ]*$)")
+_FINAL_PERIOD = re.compile(r"\.(?<=[^.]\.)(?=[\])}>\"'»”’ ]*$)")
 _LONE_QUOTE = re.compile(r"(?<!\w)'(?=\w)(?!(?:re|ve|ll|m|t|s|d|n)\b)")
 
 
@@ -137,12 +138,17 @@ def tokens(text: str) -> list[str]:
     """
     found: list[str] = []
     for sentence in sentences(text):
-        spaced = _FINAL_PERIOD.sub(" . ", sentence)
-        spaced = _LONG_MARKS.sub(r" \g<0> ", _LONE_QUOTE.sub("' ", spaced)).translate(_MARKS)
-        if "'" in spaced:
-            spaced = _CLITICS.sub(r" \g<0> ", spaced)
-        found += _COMPOUNDS.sub(r"\g<0> ", spaced).split()
+        for word in _FINAL_PERIOD.sub(" . ", sentence).split():
+            found += _tokens_of_word(word)
     return found
+
+
+@lru_cache(50_000)
+def _tokens_of_word(word: str) -> list[str]:
+    spaced = _LONG_MARKS.sub(r" \g<0> ", _LONE_QUOTE.sub("' ", word)).translate(_MARKS)
+    if "'" in spaced:
+        spaced = _CLITICS.sub(r" \g<0> ", spaced)
+    return _COMPOUNDS.sub(r"\g<0> ", spaced).split()
 
 
 def is_emoji(character: str) -> bool:
