@@ -574,6 +574,7 @@ LANGUAGE_TEXTS = [
     "Șase țări și o mie de cuvinte în limba română.",
     "oui, non, sí, sim, ja, hai",
     "word " * 4000,
+    "oui   et   non   " * 400 + "this is the rest of it, and it is long. " * 200,
 ]
 
 

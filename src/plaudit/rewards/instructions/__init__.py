@@ -109,11 +109,7 @@ def _rows(
         pairs = list(
             zip(rows_of(ids, "instruction_id_list"), rows_of(kwargs, "kwargs"), strict=True)
         )
-    found = []
-    for row, (ids_of_row, kwargs_of_row) in enumerate(pairs):
-        with naming_row(row):
-            found.append(_tasks(ids_of_row, kwargs_of_row))
-    return found
+    return [_tasks_of_row(row, *its) for row, its in enumerate(pairs)]
 
 
 def _of_ground_truth(entry: Any) -> tuple[Any, Any]:
@@ -129,6 +125,14 @@ def _of_ground_truth(entry: Any) -> tuple[Any, Any]:
             f"ground_truth must have a dict with instruction_id and kwargs, got {kind_of(entry)}"
         )
     return entry["instruction_id"], entry.get("kwargs")
+
+
+def _tasks_of_row(row: int, ids: Any, kwargs: Any) -> list[_AskedInstruction]:
+    try:
+        return _tasks(ids, kwargs)
+    except (TypeError, ValueError):
+        with naming_row(row):  # entering it for every row would take as long as reading the row
+            raise
 
 
 def _tasks(ids: Any, kwargs: Any) -> list[_AskedInstruction]:
@@ -185,18 +189,25 @@ def _prompts(completions: Sequence[Completion], prompt: Any) -> list[str | None]
     ]
 
 
+_VERDICTS = {True: "followed", False: "not followed", None: "no verdict"}
+
+
 def _score(
     text: str, tasks: list[_AskedInstruction], passed: dict[str, Any], loose: bool, partial: bool
 ) -> Score:
     if not tasks:
         return NO_INSTRUCTIONS
-    variants = _variants(text) if loose else [text]
-    findings = [_finding(variants, task, passed) for task in tasks]
-    why = "\n".join(
-        f"{task.instruction.id}: {_said(finding)}"
-        for task, finding in zip(tasks, findings, strict=True)
-    )
-    verdicts = [finding.followed for finding in findings]
+    others: list[str] | None = None
+    verdicts, lines = [], []
+    for task in tasks:
+        finding = _finding(text, task, passed)
+        if loose and _is_broken(finding):
+            others = _variants(text) if others is None else others
+            found = (_finding(variant, task, passed) for variant in others)
+            finding = next((one for one in found if not _is_broken(one)), finding)
+        verdicts.append(finding.followed)
+        lines.append(f"{task.instruction.id}: {_VERDICTS[finding.followed]}, {finding.why}.")
+    why = "\n".join(lines)
     if None in verdicts:
         return Score(None, why, decided_by="instructions", status=Status.UNDECIDED)
     right = all(verdicts)
@@ -204,29 +215,20 @@ def _score(
     return Score(value, why, decided_by="instructions", right=right)
 
 
-def _said(finding: Finding) -> str:
-    verdict = {True: "followed", False: "not followed", None: "no verdict"}[finding.followed]
-    return f"{verdict}, {finding.why}."
+def _is_broken(finding: Finding) -> bool:
+    return not finding.followed and finding.followed is not None
 
 
 def _variants(text: str) -> list[str]:
-    """Return the eight texts of which one must follow an instruction in the loose mode."""
+    """Return the texts of which one may follow an instruction in the loose mode instead."""
     lines = text.split("\n")
     cut = ["\n".join(part).strip() for part in (lines[1:], lines[:-1], lines[1:-1])]
-    whole = [text, *cut]
-    return list(dict.fromkeys([*whole, *(variant.replace("*", "") for variant in whole)]))
+    bare = [variant.replace("*", "") for variant in (text, *cut)]
+    return [variant for variant in dict.fromkeys([*cut, *bare]) if variant not in ("", text)]
 
 
-def _finding(variants: list[str], task: _AskedInstruction, passed: dict[str, Any]) -> Finding:
-    """Return the first finding that follows the instruction, else that of the text as it is."""
-    arguments = {**task.arguments, **{name: passed[name] for name in task.instruction.passed}}
-    first = None
-    for variant in variants:
-        finding = Finding(False, "the response is empty")
-        if variant.strip():
-            finding = task.instruction.check(variant, **arguments)
-        if finding.followed or finding.followed is None:
-            return finding
-        first = first or finding
-    assert first is not None
-    return first
+def _finding(text: str, task: _AskedInstruction, passed: dict[str, Any]) -> Finding:
+    if not text or text.isspace():
+        return Finding(False, "the response is empty")
+    its = {name: passed[name] for name in task.instruction.passed}
+    return task.instruction.check(text, **task.arguments, **its)

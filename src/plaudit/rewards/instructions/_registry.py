@@ -13,6 +13,7 @@ that names `prompt` receives the prompt of the row.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from inspect import Parameter, signature
 from numbers import Real
 from typing import Any, Literal, NamedTuple, TypeVar, get_args, get_origin
@@ -113,10 +114,17 @@ def _nearest(name: str, names: Mapping[str, Any]) -> str:
     return f", did you mean {near[0]!r}?" if near else ""
 
 
+@cache
+def _options(kind: Any) -> tuple[Any, ...]:
+    return get_args(kind) if get_origin(kind) is Literal else ()
+
+
 def _value(value: Any, kind: Any, label: str) -> Any:
-    if get_origin(kind) is Literal:
-        if value not in get_args(kind):
-            raise ValueError(f"{label} must be one of {get_args(kind)}, got {kind_of(value)}")
+    if type(value) is kind and (kind is str or (kind is int and value >= 0)):
+        return value  # as most are
+    if options := _options(kind):
+        if value not in options:
+            raise ValueError(f"{label} must be one of {options}, got {kind_of(value)}")
         return value
     if kind in (int, float):
         is_number = isinstance(value, Real) and not isinstance(value, bool)

@@ -229,8 +229,9 @@ def number_sentences(text: str, num_sentences: int, relation: Relation) -> Findi
     "The response has `num_paragraphs` paragraphs with the divider *** between them.",
 )
 def number_paragraphs(text: str, num_paragraphs: int, *, faithful: bool = False) -> Finding:
-    divider = r"\s?\*\*\*\s?" if faithful else r"(?<!\S)\*\*\*(?!\S)"  # and no bold italics
-    cut = [part.strip() for part in re.split(divider, text)]
+    # Bold italics are no divider.
+    parts = text.split("***") if faithful else re.split(r"\*\*\*(?<!\S\*\*\*)(?!\S)", text)
+    cut = [part.strip() for part in parts]
     if not all(cut[1:-1]):
         return Finding(False, "a paragraph is empty")
     count = sum(map(bool, cut))
@@ -382,9 +383,19 @@ def keyword_pattern(keyword: str, faithful: bool) -> re.Pattern[str]:
         raise ValueError(message) from error
 
 
+def may_occur(keyword: str, text: str) -> bool:
+    """Return False if a keyword surely does not occur: it takes a tenth of a pattern's time."""
+    is_plain = keyword.isalnum() and keyword.isascii() and text.isascii()
+    return not is_plain or keyword.lower() in text.lower()
+
+
 @instruction("keywords:existence", "The response has every word of `keywords`.")
 def keywords_existence(text: str, keywords: list[str], *, faithful: bool = False) -> Finding:
-    missing = [word for word in keywords if not keyword_pattern(word, faithful).search(text)]
+    missing = [
+        word
+        for word in keywords
+        if not (may_occur(word, text) and keyword_pattern(word, faithful).search(text))
+    ]
     return Finding(not missing, f"missing: {', '.join(missing)}" if missing else "all are there")
 
 
@@ -404,9 +415,8 @@ def forbidden_words(text: str, forbidden_words: list[str], *, faithful: bool = F
     found = [
         word
         for word in forbidden_words
-        if (
-            keyword_pattern(rf"\b{word}\b", True) if faithful else keyword_pattern(word, False)
-        ).search(text)
+        if may_occur(word, text)
+        and keyword_pattern(rf"\b{word}\b" if faithful else word, faithful).search(text)
     ]
     return Finding(not found, f"forbidden: {', '.join(found)}" if found else "none is there")
 
