@@ -29,6 +29,8 @@ def box(content):
         (r"\binom{10^8}{5\cdot 10^7}", "a binomial of six digits or more"),
         (r"\binom{100000000}{50000000}", "a binomial of six digits or more"),
         (r"\binom{5\cdot 10^7}{10}", "a binomial of six digits or more"),
+        ("{" * 20 + "1" + "}" * 20, "braces in braces, with nothing else between them"),
+        ("{(" * 12 + "1" + ")}" * 12, "braces in braces, with nothing else between them"),
         ("{" * 10_000 + "1" + "}" * 10_000, "longer than 20,000 characters"),
         ("(" * 500 + "1" + ")" * 500, "nested more than 150 deep"),
         (r"\frac{" * 200 + "1" + "}{2}" * 200, "nested more than 150 deep"),
@@ -53,6 +55,7 @@ def test_bombs_in_plain_text_are_held_back():
     [
         *("2^{10}", "10^{100}", "2^{1000}", "3^{2^{4}}", "2^{2^{10}}", "1^{10000000}", "1.5^{10}"),
         *("x^{1000000000}", "100!", "99999!", "n!", "x", "7" * 4_300, "(" * 70 + "1" + ")" * 70),
+        "{" * 8 + "1" + "}" * 8,
         *(r"\binom{10}{3}", r"\binom{n}{k}", r"\binom{99999}{2}"),
         "+".join(f"{n}x^{{{n}}}" for n in range(400)),
     ],

@@ -72,7 +72,9 @@ _LEADING = re.compile(
 # A value that says of itself that it is wrong: "67 (incorrect)".
 _DENIED = re.compile(
     r"[\d})\]][\s,;:–—-]*+(?:\\text\w*+\s*+\{\s*+)?\(?(?:is |was )?"
-    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$",
+    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$"
+    r"|\S\s*+\((?:that is |this is |which is )?(?:wrong|incorrect|mistaken|not (?:right|correct))"
+    r"\)[\s.!]*+$",
     re.IGNORECASE,
 )
 

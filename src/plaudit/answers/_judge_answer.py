@@ -349,7 +349,8 @@ _remembered = lru_cache(maxsize=8192)(judge_final)
 def _is_symbolic(text: str) -> bool:
     """Whether a text may be a formula that math-verify can read."""
     plain = _COMMANDS.sub(" ", text)
-    return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and bool(plain.strip())
+    has_content = any(map(str.isalnum, plain))
+    return len(text) < LONGEST_ANSWER and not _WORDS.search(plain) and has_content
 
 
 def _signs(text: str) -> Counter[str]:

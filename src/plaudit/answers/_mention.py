@@ -191,6 +191,7 @@ _REMARK = re.compile(
 _CANDIDATE = re.compile(
     r"\b(?:you (?:might|may|could|must|are probably|probably) (?:be |were )?(?:thinking"
     r"|confusing|mixing)|used to (?:think|believe|say|assume|call)|torn between"
+    r"|I (?:first |initially |originally )(?:thought|guessed|said|believed|assumed)"
     r"|(?:whoever|anyone who|those who)\s(?:says?|thinks?|claims?|believes?|names?)"
     r"|(?:were|had) (?:it|he|she|they|this)\b(?=[^.;!?]*,\s))\b[^.;!?\n]{0,200}"
     r"|[^.;!?\n,]{0,80},?\s\b(?:wrongly|mistakenly|falsely|erroneously)\b[^.;!?\n,]{0,80}"
@@ -242,7 +243,7 @@ _RELATED = re.compile(
 )
 # One of these is in each: most answers have none.
 _CANDIDATE_WORDS = frozenset(
-    "thinking confusing mixing used torn whoever anyone those were had wrongly mistakenly falsely"
+    "thinking confusing mixing used torn first initially originally whoever anyone those were had wrongly mistakenly falsely"
     " erroneously attributed credited considered proposed suggested suspected shortlisted discussed"
     " called named until till up".split()
 )
@@ -316,7 +317,11 @@ def _by_words(answer: str, golds: Sequence[str], question: str) -> Decision:
                 listed = True
                 if free[at]:
                     named.setdefault(gold, set(form.words))
-    if named and (_names_another_last(answer, known) or _is_list_of_names(answer, known)):
+    if named and (
+        _names_another_last(answer, known)
+        or _is_list_of_names(answer, known)
+        or _says_again_otherwise(answer, known)
+    ):
         return Decision(Status.SEVERAL, "more than one answer")
     if named and offered and _offers_another(answer, forms, golds):
         return Decision(Status.SEVERAL, "more than one answer")
@@ -547,6 +552,16 @@ def _is_list_of_names(answer: str, known: set[str]) -> bool:
     return sum((known - _SMALL).isdisjoint(words) for words in parts) > 1
 
 
+def _says_again_otherwise(answer: str, known: set[str]) -> bool:
+    """Whether two sentences differ in their last name alone: "It is Rome. It is Paris."."""
+    names: dict[str, list[bool]] = {}
+    for sentence in _STATEMENT_END.split(answer):
+        if sentence and (last := _LAST_NAME.search(sentence)):
+            is_gold = not known.isdisjoint(comparable_words(last[1]))
+            names.setdefault(sentence[: last.start()].strip().lower(), []).append(is_gold)
+    return any(len({*found}) > 1 for found in names.values())
+
+
 def _first(part: list[str], form: "Form") -> bool:
     return form.kind == "row" and tuple(part[: len(form.words)]) == form.words
 
@@ -633,7 +648,8 @@ def _free(pieces: list[_Clause], forms: set["Form"], offered: bool) -> list[bool
         names = {frozenset(listed.own) for listed in run if listed.own}
         right = sum(bool((known - _SMALL) & name) for name in names)
         is_whole = total <= SHORT_ANSWER and len(run) == len(pieces)
-        most = 1 if is_whole and offered else MOST_LISTED - (is_whole and not is_prose)
+        is_row = is_whole and not any(listed.prose for listed in run[1:])
+        most = 1 if is_whole and offered else MOST_LISTED - is_row
         to_pick_from = len(names) > most and right * 2 <= len(names) - (most > 1)
         free += [not to_pick_from for listed in run for _ in listed.words]
         run = []

@@ -301,6 +301,9 @@ BINOMIAL = re.compile(
     r"\\binom\s*+\{\s*+(?:(\d++)\s*+(?:\\cdot|\\times|\*)\s*+)?+(\d++)(?:\s*+\^[{\s]*+(\d++))?"
 )
 BRACKETS = re.compile(r"[{}()\[\]]")
+# The grammar tries every reading of each opening: one more brace takes half as long again, and 16
+# take more than five seconds.
+OPENINGS = re.compile(r"(?:\{[\s(\[+-]*+){16}|(?:\{[\s+-]*+[(\[][\s+-]*+){12}")
 
 
 def too_large(candidate: Candidate) -> str | None:
@@ -314,6 +317,8 @@ def too_large(candidate: Candidate) -> str | None:
         return f"a number of more than {LONGEST_INTEGER:,} digits"
     if len(text) > NESTING and _nesting(text) > NESTING:
         return f"nested more than {NESTING} deep"
+    if "{" in text and OPENINGS.search(text):
+        return "braces in braces, with nothing else between them"
     if "^" in text and _explodes(text):
         return "a power of more than a million digits"
     if "!" in text and FACTORIAL.search(text):
