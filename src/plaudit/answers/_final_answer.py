@@ -72,9 +72,12 @@ _LEADING = re.compile(
 # A value that says of itself that it is wrong: "67 (incorrect)".
 _DENIED = re.compile(
     r"[\d})\]][\s,;:–—-]*+(?:\\text\w*+\s*+\{\s*+)?\(?(?:is |was )?"
-    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$"
-    r"|\S\s*+\((?:that is |this is |which is )?(?:wrong|incorrect|mistaken|not (?:right|correct))"
-    r"\)[\s.!]*+$",
+    r"(?:wrong|incorrect|mistaken|not (?:right|correct))\b[)}\s.!]*+$",
+    re.IGNORECASE,
+)
+_DENIED_BEHIND = re.compile(
+    r"\S\s*+\((?:that is |this is |which is )?(?:wrong|incorrect|mistaken|not (?:right|correct))\)"
+    r"[\s.!]*+$",
     re.IGNORECASE,
 )
 
@@ -126,14 +129,16 @@ def final_of(body: str) -> Final:
     """The final answer of a text without thinking."""
     found = _boxed_or_tagged(body) or _in_json(body) or _announced(body)
     if found is None:
-        return _last_line(body)
+        last = _last_line(body)
+        return last._replace(retracted=bool(_DENIED_BEHIND.search(last.text)))
     answer, where, end = found
     after = body[end : end + 5 * LONGEST_ANSWER]
     other = _OR_ANOTHER.match(after) if where in ("box", "tag", "json") else None
     if other:
         answer += f" \\text{{ or }} {other[1]}"
     answer = answer.strip()
-    taken_back = _DENIED.search(answer) or is_retracted(after, answer)
+    taken_back = _DENIED.search(answer) or _DENIED_BEHIND.search(answer)
+    taken_back = taken_back or is_retracted(after, answer)
     return Final(answer, where, bool(answer) and bool(taken_back))
 
 
