@@ -137,9 +137,8 @@ def final_of(body: str) -> Final:
     if other:
         answer += f" \\text{{ or }} {other[1]}"
     answer = answer.strip()
-    taken_back = _DENIED.search(answer) or _DENIED_BEHIND.search(answer)
-    taken_back = taken_back or is_retracted(after, answer)
-    return Final(answer, where, bool(answer) and bool(taken_back))
+    is_denied_there = bool(_DENIED.search(answer) or _DENIED_BEHIND.search(answer))
+    return Final(answer, where, bool(answer) and (is_denied_there or is_retracted(after, answer)))
 
 
 def answer_text(text: str) -> str:

@@ -244,8 +244,8 @@ _RELATED = re.compile(
 # One of these is in each: most answers have none.
 _CANDIDATE_WORDS = frozenset(
     "thinking confusing mixing used torn first initially originally whoever anyone those were had"
-    " wrongly mistakenly falsely erroneously attributed credited considered proposed suggested suspected shortlisted discussed"
-    " called named until till up".split()
+    " wrongly mistakenly falsely erroneously attributed credited considered proposed suggested"
+    " suspected shortlisted discussed called named until till up".split()
 )
 # What something is compared with: "more famous than any museum in Lisbon".
 _COMPARED = re.compile(
