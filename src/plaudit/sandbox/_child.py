@@ -23,6 +23,7 @@ from functools import cache, partial
 from typing import Any
 
 from plaudit.sandbox._border import LENGTH, Border, BrokenProgram, Closed, forward_changes
+from plaudit.sandbox._layers import hide_memory
 from plaudit.sandbox._plain import NotPlain, decode, encode
 
 FILE = "program.py"
@@ -73,6 +74,26 @@ def warm_up() -> None:
     _prelude.update(library_names())
 
 
+def do_job(job: dict[str, Any], kept: list[int]) -> None:
+    """Do what a process was forked for.
+
+    kept: the descriptors that it has besides its three streams
+    """
+    kind = job["do"]
+    if kind == "script":
+        run_script(job["source"])
+    elif kind == "command":
+        os.execve(job["arguments"][0], job["arguments"], job["environment"])
+    elif kind == "open":
+        serve_calls(job["source"], job["name"], socket.socket(fileno=kept[0]))
+    elif kind == "serve":
+        serve_tests(job["source"], socket.socket(fileno=kept[0]))
+    else:
+        hide_memory()
+        sys.path.pop(0)  # the program can write modules to the folder
+        serve_tasks(socket.socket(fileno=kept[0]), kept[1])
+
+
 # -- A program as a script
 
 
@@ -89,7 +110,7 @@ def run_script(source: str) -> None:
     except SystemExit as stop:
         code_of_exit = _exit_code(stop)
     except BaseException:
-        _print_exception()
+        print_exception()
         code_of_exit = 1
     with suppress(BaseException):
         threading._shutdown()  # type: ignore[attr-defined]
@@ -119,7 +140,8 @@ def _exit_code(stop: SystemExit) -> int:
     return 1
 
 
-def _print_exception() -> None:
+def print_exception() -> None:
+    """Write the end of the traceback to stderr."""
     with suppress(BaseException):
         kind, error, trace = sys.exc_info()
         lines = traceback.format_exception(kind, error, trace and trace.tb_next, limit=-20)
