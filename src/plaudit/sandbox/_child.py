@@ -22,6 +22,7 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
+from plaudit.sandbox import _border
 from plaudit.sandbox._border import LENGTH, Border, BrokenProgram, Closed, forward_changes
 from plaudit.sandbox._layers import hide_memory
 from plaudit.sandbox._plain import NotPlain, decode, encode
@@ -60,6 +61,7 @@ def library_names() -> dict[str, Any]:
     return {name: value for name, value in names.items() if not hasattr(builtins, name)}
 
 
+_words = re.compile(r"\w+").findall
 _prelude: dict[str, Any] = {}  # filled in the process that others are forked from
 
 
@@ -72,6 +74,7 @@ def warm_up() -> None:
     import dataclasses  # noqa: F401
 
     _prelude.update(library_names())
+    _border.warm_up()
 
 
 def do_job(job: dict[str, Any], kept: list[int]) -> None:
@@ -154,8 +157,9 @@ def _module(name: str, source: str) -> types.ModuleType:
     # Only the names that occur: to touch them all would copy the memory that a fork shares. They
     # are built-ins of this process, so that the module has what the program itself defines: tests
     # of a function `gcd` must not find the one of `math`.
-    words = _prelude.keys() & set(re.findall(r"\w+", source))
-    vars(builtins).update({word: _prelude[word] for word in words})
+    for word in set(_words(source)):
+        if word in _prelude:
+            setattr(builtins, word, _prelude[word])
     module.__dict__.update(__name__=name, __file__=FILE, __builtins__=builtins)
     sys.modules[name] = module
     sys.argv = [FILE]
@@ -309,6 +313,8 @@ def leaves_nothing(task: dict[str, Any]) -> bool:
 
 def serve_tasks(tasks: socket.socket, report: int) -> None:
     """Run one set of tests after the other: each comes with a socket to its program."""
+    _discard_output()
+    sys.setrecursionlimit(DEEPEST)
     while True:
         header, descriptors, _, _ = socket.recv_fds(tasks, LENGTH.size, 1)
         if not header or not descriptors:
@@ -322,10 +328,7 @@ def serve_tasks(tasks: socket.socket, report: int) -> None:
 
 def run_tests(task: dict[str, Any], connection: socket.socket, report: int) -> None:
     """Run tests against a program on the other side of a socket, and report each."""
-    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stdin = io.StringIO()
-    sys.setrecursionlimit(DEEPEST)
 
     def report_line(kind: str, text: str = "") -> None:
         line = encode([kind, text[:2000]]) + b"\n"
@@ -400,6 +403,8 @@ def _imports_of(source: str) -> dict[str, Any]:
     A program that imports something else under a name that the tests know gains nothing by it.
     """
     names: dict[str, Any] = {}
+    if "import" not in source:
+        return names
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         for node in ast.parse(source).body:
             if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -423,7 +428,10 @@ def _run_asserts(
     """Run statements one by one; those that assert something are tests."""
     for statement in task["statements"]:
         code = compile(statement, "tests.py", "exec", dont_inherit=True)
-        is_test = any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(statement)))
+        is_test = statement.startswith("assert ") or (
+            "assert" in statement
+            and any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(statement)))
+        )
         passed = _attempt(partial(exec, code, module.__dict__), report_line, is_test)
         if not passed and not task["partial"]:
             return

@@ -76,7 +76,7 @@ class ForkServer:
     def run(self) -> None:
         """Do what the box asks for, until it is gone."""
         while True:
-            request, descriptors, _, _ = socket.recv_fds(self._control, 64, 16)
+            request, details, _, _ = self._control.recvmsg(64, socket.CMSG_SPACE(64))
             if not request:
                 return
             if request == END:
@@ -90,9 +90,8 @@ class ForkServer:
                 self._make_rules(number)
             self._process = _fork()
             if not self._process:
-                self._run_job(limits, descriptors)
-            for one in descriptors:
-                os.close(one)
+                self._run_job(limits, memoryview(details[0][2]).cast("i").tolist())
+            os.closerange(FIRST, CONTROL)
             self._control.sendmsg([STARTED.pack(self._process)], self._credentials())
 
     def _credentials(self) -> list[tuple[int, int, bytes]]:

@@ -486,8 +486,10 @@ def _limit(which: int, value: int, margin: int = 0) -> None:
     highest = resource.getrlimit(which)[1]
     if highest != resource.RLIM_INFINITY:
         value = min(value, highest)
-    with suppress(OSError, ValueError):  # macOS refuses some
+    try:  # noqa: SIM105 - `suppress` costs more than the call
         resource.setrlimit(which, (value - margin, value))
+    except (OSError, ValueError):  # macOS refuses some
+        pass
 
 
 # -- Probes
