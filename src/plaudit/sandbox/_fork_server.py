@@ -39,6 +39,7 @@ LINUX = sys.platform == "linux"
 # process with one thread, which holds no lock, needs none of them.
 _libc: Any = ctypes.PyDLL(None)
 _fork: Callable[[], int] = _libc.fork if LINUX else os.fork
+_syscall: Any = _libc.syscall  # looked up once: each function is an object that ctypes makes
 
 
 class ForkServer:
@@ -136,7 +137,7 @@ class ForkServer:
         if LINUX:
             _layers.drop_privileges(self._user)
         # With plain numbers: to convert them would cost more than the call.
-        if self._folder_number >= 0 and _libc.syscall(_layers.LANDLOCK_RESTRICT, RULES, 0):
+        if self._folder_number >= 0 and _syscall(_layers.LANDLOCK_RESTRICT, RULES, 0):
             raise OSError("landlock_restrict_self failed")
         if "seccomp" in self._layers and not self._first:
             _layers.filter_calls(_layers.seccomp_filter(os.getpid()))
@@ -172,10 +173,7 @@ class ForkServer:
 
 
 def _content(descriptor: int) -> bytes:
-    parts = []
-    while part := os.read(descriptor, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
+    return os.read(descriptor, os.fstat(descriptor).st_size)
 
 
 def _python_path(folder: str) -> list[str]:

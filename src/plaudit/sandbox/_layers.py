@@ -34,7 +34,7 @@ UNUSED_USER = 0x70000000  # user ids from here on belong to nobody: one for each
 # -- System calls
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
-_plain_libc: Any = ctypes.PyDLL(None)  # without errno, and cheap: for calls of every program
+_capset: Any = getattr(ctypes.PyDLL(None), "capset", None)
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -226,7 +226,7 @@ def unmount_folder() -> None:
     _check(_libc.umount2(FOLDER.encode(), MNT_DETACH), "umount")
 
 
-CAPABILITIES = struct.pack("=Ii", 0x20080522, 0)  # of this process
+CAPABILITIES, NO_CAPABILITIES = struct.pack("=Ii", 0x20080522, 0), bytes(24)
 
 
 def drop_privileges(user: int | None) -> None:
@@ -235,7 +235,7 @@ def drop_privileges(user: int | None) -> None:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    _plain_libc.capset(CAPABILITIES, bytes(24))
+    _capset(CAPABILITIES, NO_CAPABILITIES)
 
 
 # -- Landlock
