@@ -278,8 +278,9 @@ class Border:
         self._proxies: dict[int, Any] = {}
         self._tracked: list[tuple[int, Any, str]] = []
         self._patches: list[tuple[Any, str, Any]] = []
-        self._environment = dict(_environment())
-        self._folder = _current_folder()
+        if for_tests:
+            self._environment = dict(_environment())
+            self._folder = _current_folder()
         self._lock = threading.RLock()  # a program may call back from several threads
         self.printed: list[Printed] = []
         # In `all(map(f, cases))` a StopIteration of f ends the loop, and the test passes: a call

@@ -158,15 +158,13 @@ class ForkServer:
     def _end(self) -> bytes:
         """Kill every process that is left, and return what the last one used."""
         if self._process:
-            with suppress(ProcessLookupError):
-                os.kill(self._process, signal.SIGKILL)
+            os.kill(self._process, signal.SIGKILL)  # works if it has ended, until it is collected
             self._collect(0)
-        if self._first:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(-1, signal.SIGKILL)
-        else:
+        if not self._first:
             _kill_children()
-        with suppress(ChildProcessError):
+        with suppress(OSError):  # there is nobody to kill, or nobody to wait for
+            if self._first:
+                os.kill(-1, signal.SIGKILL)
             while os.waitpid(-1, 0 if self._first else os.WNOHANG)[0]:
                 pass
         return self._used

@@ -300,6 +300,7 @@ class Pool:
         with theirs:
             self._server = start_python(
                 *(MAIN, theirs.fileno(), os.getpid(), json.dumps(settings)),
+                lean=True,  # every program is forked from what it has in memory
                 pass_fds=[theirs.fileno()],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
