@@ -1,7 +1,7 @@
 """Boxes as the caller's process sees them: started when needed, borrowed, and returned.
 
-A thread borrows a box, has it do one thing after another, and waits for the results. As many run
-at a time as there are cores; a run that takes long no longer counts, so that programs that never
+A thread borrows a box, has it do one thing after another, and waits for the results. One more runs
+at a time than there are cores; a run that takes long no longer counts, so that programs that never
 end do not hold up the others.
 """
 
@@ -284,7 +284,8 @@ class Pool:
         self._idle: list[Session] = []
         self._busy: set[Session] = set()
         self._lock = threading.Lock()
-        self._cores = threading.Semaphore(cores())
+        # One more than there are cores, since a program and its tests wait for one another.
+        self._cores = threading.Semaphore(cores() + 1)
         self._limits = limits
         self._folder = "" if "namespaces" in layers else tempfile.mkdtemp(prefix="plaudit-")
         self._control, theirs = socket.socketpair()
