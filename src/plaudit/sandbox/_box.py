@@ -1,23 +1,23 @@
-"""A process that runs programs for one caller, one after the other, in processes that it forks.
+"""A process that has programs, or tests, run for one caller, one after the other, and watches them.
 
     in:  {"do": "script", "source": …, "input": …}      -> an outcome, with its stdout
-         {"do": "open", "source": …, "name": …}          -> {"ready": …}, then
+         {"do": "open", "source": …, "name": …}          -> {"kind": "ready", …}, then
          {"do": "call", "data": …}                        -> {"kind": …, "data": …}
          {"do": "command", "arguments": […], "input": …}  -> an outcome
-         {"do": "serve", "source": …}                     -> {"serving": true}, then an outcome
+         {"do": "serve", "source": …}                     -> an outcome, once the tests are done
          {"do": "tests", …}                               -> what the tests report, an outcome
-         {"do": "stop"}, {"do": "wipe"}
+         {"do": "wipe"}
 
-It never sees what a result is compared with. The process that runs tests is another box, so that
-no program is forked from memory in which tests lie; it has the same files.
+It never sees what a result is compared with. The process that runs tests belongs to another box, so
+that no program is forked from memory in which tests lie; it has the same files.
 
 Boxes are forked from a server, which is started by exec, so it never sees the trainer's `__main__`,
 threads, memory or CUDA. It has imported Python and the packages of programs. Each message asks for
-one more box, and has two sockets attached: one to the process that runs programs, one to the
-process that runs tests. Both end when their socket is closed.
+one more pair of boxes, and has two sockets attached: one to the box that runs programs, one to the
+box that runs tests. Both end when their socket is closed.
 
-    server -> box (namespaces, file system) -> programs, first process of a world of its own
-                                            -> tests, first process of another
+    server -> namespaces, file system -> box -> fork server, first process of a world -> programs
+                                      -> box -> fork server, first process of another -> tests
 """
 
 import gc

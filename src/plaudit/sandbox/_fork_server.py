@@ -90,6 +90,8 @@ class ForkServer:
             if "landlock" in self._layers and number != self._folder_number:
                 self._make_rules(number)
             self._process = _fork()
+            if self._process < 0:  # to kill -1 would kill everything
+                raise OSError("fork failed")
             if not self._process:
                 self._run_job(limits, memoryview(details[0][2]).cast("i").tolist())
             os.closerange(FIRST, CONTROL)
