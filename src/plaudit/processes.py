@@ -6,6 +6,7 @@ They are started by exec, so they never see the caller's `__main__`, threads or 
 import atexit
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -17,8 +18,11 @@ if TYPE_CHECKING:
     import subprocess
 
 PROGRAM = (
-    "import importlib, json, sys\n"
-    "sys.path[:], module, arguments = json.loads(sys.argv[1])\n"
+    "import importlib, json, sys, types\n"
+    "sys.path[:], packages, module, arguments = json.loads(sys.argv[1])\n"
+    "for name, path in packages.items():\n"
+    "    sys.modules[name] = types.ModuleType(name)\n"
+    "    sys.modules[name].__path__ = path\n"
     "importlib.import_module(module).main(*arguments)\n"
 )
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -34,17 +38,22 @@ def cores() -> int:
     return os.cpu_count() or 1
 
 
-def start_python(module: str, *arguments: float | str, **options: Any) -> "subprocess.Popen[bytes]":
+def start_python(
+    module: str, *arguments: float | str, lean: bool = False, **options: Any
+) -> "subprocess.Popen[bytes]":
     """Start Python with the `sys.path` of this process, and call `main(*arguments)` of a module.
 
+    lean: import the module without the `__init__` of its packages
     options: of `subprocess.Popen`, such as `pass_fds=[descriptor]`
     """
     import json  # most processes start no other
     import subprocess
 
     path = [str(Path(entry).absolute()) for entry in sys.path]
+    parents = [module[: match.start()] for match in re.finditer(r"\.", module)] if lean else []
+    packages = {name: list(sys.modules[name].__path__) for name in parents}
     return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, json.dumps([path, module, arguments])],
+        [sys.executable, "-c", PROGRAM, json.dumps([path, packages, module, arguments])],
         stdin=subprocess.DEVNULL,
         start_new_session=True,  # Ctrl-C in the terminal is for the parent to handle
         **options,

@@ -128,6 +128,29 @@ def test_files_are_gone_afterwards(pools):
     assert run(pool, "import os\nprint(os.listdir('.'))").stdout == "[]\n"
 
 
+# Counts texts in its own memory: one of its own, and one of the program before.
+SEARCH = """\
+import ctypes
+own = "the text of this program"
+words = [b" ".join([b"the text", b"of this"]), b" ".join([b"the text", b"of another"])]
+found = [0, 0]
+for line in open("/proc/self/maps"):
+    bounds, rights = line.split()[:2]
+    if rights.startswith("rw"):
+        first, last = (int(end, 16) for end in bounds.split("-"))
+        content = ctypes.string_at(first, last - first)
+        found = [n + content.count(word + b" program") for n, word in zip(found, words)]
+print(found[0] > 0, found[1])
+"""
+
+
+def test_the_last_program_is_not_in_memory(pools):
+    last = f"text = 'the text of another program'\nprint(len(text))\n# {'x' * 200_000}"
+    for _ in range(3):
+        assert run(pools(ALL), last, "the text of another program").code == 0
+        assert run(pools(ALL), SEARCH).stdout == "True 0\n"
+
+
 def test_memory_is_limited(pools):
     outcome = run(pools(ALL), "a = bytearray(600 << 20)")
     assert outcome.code == 1

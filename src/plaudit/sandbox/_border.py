@@ -18,6 +18,7 @@ The tests trust nothing that the program sends:
 
 import builtins
 import io
+import json
 import operator
 import os
 import random
@@ -28,11 +29,14 @@ import threading
 import types
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import Any
 
 from plaudit.sandbox._plain import MOST_BYTES, NotPlain, from_json, to_json
 
 LENGTH = struct.Struct("!I")
+_to_text = json.JSONEncoder(separators=(",", ":")).encode
+_from_text = json.JSONDecoder().decode
 _current_folder = os.getcwd  # tests may patch it
 MOST_OBJECTS = 100_000
 MOST_PRINTED = 1 << 20
@@ -216,6 +220,11 @@ def is_proxy(value: Any) -> bool:
     return isinstance(value, Remote) or type(value) is RemoteClass
 
 
+def _environment() -> Any:
+    """Return the environment as it is kept: to decode all of it for every call takes long."""
+    return getattr(os.environ, "_data", os.environ)
+
+
 class Printed(io.BytesIO):
     """What was printed since it was last taken, up to a limit."""
 
@@ -227,10 +236,30 @@ class Printed(io.BytesIO):
 
     def take(self) -> str:
         """Return what was written, and forget it."""
+        if not self.tell():
+            return ""
         data = self.getvalue()
         self.seek(0)
         self.truncate()
         return data.decode("utf-8", "replace")
+
+
+@cache
+def _streams() -> tuple[list[Printed], list[io.TextIOWrapper]]:
+    """Return two buffers and streams to them, which are made before a process is forked.
+
+    They are kept: a program may put others in their place, and then these would close.
+    """
+    buffers = [Printed(), Printed()]
+    return buffers, [
+        io.TextIOWrapper(buffer, encoding="utf-8", errors="replace", write_through=True)
+        for buffer in buffers
+    ]
+
+
+def warm_up() -> None:
+    """Make what every program needs, in the process that all others are forked from."""
+    _streams()
 
 
 class Border:
@@ -241,6 +270,7 @@ class Border:
 
     def __init__(self, connection: socket.socket, for_tests: bool, names: dict[str, Any]) -> None:
         self._connection = connection
+        self._received = bytearray()
         self.for_tests = for_tests
         self._names = names
         self._objects: list[Any] = []
@@ -248,8 +278,9 @@ class Border:
         self._proxies: dict[int, Any] = {}
         self._tracked: list[tuple[int, Any, str]] = []
         self._patches: list[tuple[Any, str, Any]] = []
-        self._environment: dict[str, str] = dict(os.environ)
-        self._folder = _current_folder()
+        if for_tests:
+            self._environment = dict(_environment())
+            self._folder = _current_folder()
         self._lock = threading.RLock()  # a program may call back from several threads
         self.printed: list[Printed] = []
         # In `all(map(f, cases))` a StopIteration of f ends the loop, and the test passes: a call
@@ -451,9 +482,9 @@ class Border:
             if now is not None and now != content:
                 self._tracked[position] = (index, value, now)
                 self.ask("update", None, index, value)
-        if dict(os.environ) != self._environment:
-            self._environment = dict(os.environ)
-            self.ask("environ", None, self._environment)
+        if _environment() != self._environment:
+            self._environment = dict(_environment())
+            self.ask("environ", None, dict(os.environ))
         with suppress(OSError):
             if _current_folder() != self._folder:
                 self._folder = _current_folder()
@@ -461,12 +492,7 @@ class Border:
 
     def print_to(self) -> None:
         """Have this process print to the other side."""
-        self.printed = [Printed(), Printed()]
-        self._streams = [  # kept: a program may put others there, and these would close
-            io.TextIOWrapper(buffer, encoding="utf-8", errors="replace", write_through=True)
-            for buffer in self.printed
-        ]
-        sys.stdout, sys.stderr = self._streams
+        self.printed, (sys.stdout, sys.stderr) = _streams()
 
     def _take_printed(self) -> list[str]:
         return [buffer.take() for buffer in self.printed]
@@ -591,9 +617,7 @@ class Border:
     # -- Messages
 
     def _send(self, message: list[Any]) -> None:
-        import json
-
-        data = json.dumps(message, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        data = _to_text(message).encode("utf-8", "surrogatepass")
         if len(data) > MOST_BYTES:
             raise NotPlain(f"it is larger than {MOST_BYTES >> 20} MiB")
         try:
@@ -602,14 +626,12 @@ class Border:
             raise Closed from error
 
     def _receive(self) -> list[Any]:
-        import json
-
         (length,) = LENGTH.unpack(self._exactly(LENGTH.size))
         if length > MOST_BYTES:
             raise BrokenProgram("a message is too long")
         data = self._exactly(length)
         try:
-            message = json.loads(data.decode("utf-8", "surrogatepass"))
+            message = _from_text(data.decode("utf-8", "surrogatepass"))
             sizes = {"do": 6, "ok": 5, "raise": 3}
             if len(message) != sizes[message[0]]:
                 raise ValueError(message[0])
@@ -618,16 +640,18 @@ class Border:
         return message  # type: ignore[no-any-return]
 
     def _exactly(self, count: int) -> bytes:
-        data = bytearray()
-        while len(data) < count:
+        while len(self._received) < count:
             try:
-                part = self._connection.recv(min(count - len(data), 1 << 20))
+                wanted = max(count - len(self._received), 1 << 14)
+                part = self._connection.recv(min(wanted, 1 << 20))
             except OSError as error:
                 raise Closed from error
             if not part:
                 raise Closed
-            data += part
-        return bytes(data)
+            self._received += part
+        data = bytes(self._received[:count])
+        del self._received[:count]
+        return data
 
 
 class LinkedTuple(tuple):  # type: ignore[type-arg]

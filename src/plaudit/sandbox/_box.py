@@ -1,23 +1,23 @@
-"""A process that runs programs for one caller, one after the other, in processes that it forks.
+"""A process that has programs, or tests, run for one caller, one after the other, and watches them.
 
     in:  {"do": "script", "source": …, "input": …}      -> an outcome, with its stdout
-         {"do": "open", "source": …, "name": …}          -> {"ready": …}, then
+         {"do": "open", "source": …, "name": …}          -> {"kind": "ready", …}, then
          {"do": "call", "data": …}                        -> {"kind": …, "data": …}
          {"do": "command", "arguments": […], "input": …}  -> an outcome
-         {"do": "serve", "source": …}                     -> {"serving": true}, then an outcome
+         {"do": "serve", "source": …}                     -> an outcome, once the tests are done
          {"do": "tests", …}                               -> what the tests report, an outcome
-         {"do": "stop"}, {"do": "wipe"}
+         {"do": "wipe"}
 
-It never sees what a result is compared with. The process that runs tests is another box, so that
-no program is forked from memory in which tests lie; it has the same files.
+It never sees what a result is compared with. The process that runs tests belongs to another box, so
+that no program is forked from memory in which tests lie; it has the same files.
 
 Boxes are forked from a server, which is started by exec, so it never sees the trainer's `__main__`,
 threads, memory or CUDA. It has imported Python and the packages of programs. Each message asks for
-one more box, and has two sockets attached: one to the process that runs programs, one to the
-process that runs tests. Both end when their socket is closed.
+one more pair of boxes, and has two sockets attached: one to the box that runs programs, one to the
+box that runs tests. Both end when their socket is closed.
 
-    server -> box (namespaces, file system) -> programs, first process of a world of its own
-                                            -> tests, first process of another
+    server -> namespaces, file system -> box -> fork server, first process of a world -> programs
+                                      -> box -> fork server, first process of another -> tests
 """
 
 import gc
@@ -26,15 +26,13 @@ import json
 import logging
 import math
 import os
-import random
 import select
 import shutil
 import signal
 import socket
-import sys
+import struct
 import time
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -42,6 +40,7 @@ from typing import Any
 from plaudit.processes import die_with_parent
 from plaudit.sandbox import _child, _layers
 from plaudit.sandbox._border import LENGTH
+from plaudit.sandbox._fork_server import ASK, CREDENTIALS, END, REQUEST, STARTED, USED, ForkServer
 
 SLOW = 0.3  # seconds after which the caller hears that a run takes long
 CHECK = 0.05  # seconds between two looks at the CPU time
@@ -49,6 +48,8 @@ IDLE = 0.1  # a run that uses less than this share of a core is waiting for some
 BUSY_WALL = 4.0  # the wall clock may show this many times the deadline if a run is busy
 ERRORS_KEPT = 4000
 REPORT_KEPT = 1 << 20
+NEXT, WORK, DONE = b"!", b".", b"d"  # notes: the next test begins, tests are at work, or done
+NOTE_AFTER = 0.01  # seconds after which a box notes again that the next test begins
 RUNNER_USES = 100  # tests that one process runs
 
 
@@ -101,21 +102,24 @@ class WatchedProcess:
 
 
 class SandboxBox:
-    """Serves one caller until that closes its socket."""
+    """Serves one caller until that closes its socket.
+
+    forks: leads to the process that forks programs, or tests
+    """
 
     def __init__(
         self,
         caller: socket.socket,
         other: socket.socket,
+        forks: socket.socket,
         details: dict[str, Any],
-        user: int | None,
         for_programs: bool,
     ) -> None:
         self._caller = caller
         self._other = other
+        self._forks = forks
         self._details = details
         self._layers: list[str] = details["layers"]
-        self._user = user
         self._for_programs = for_programs
         self._run: WatchedProcess | None = None
         self._calls: socket.socket | None = None
@@ -123,16 +127,10 @@ class SandboxBox:
         self._runner: WatchedProcess | None = None  # a process that runs tests, and may run more
         self._runner_uses = 0
         self._tasks = caller
+        self._noted = 0.0  # when the other box was told that the next test begins
+        self._folder = details["folder"]
+        self._folders = 0  # how many folders there were, modulo 256
         _layers.hide_memory()
-        self._folder = _layers.FOLDER if "namespaces" in self._layers else details["folder"]
-        self._rules = -1
-        self._folders = 0  # how many folders there were: a rule of Landlock holds for one of them
-        first = "namespaces" in self._layers
-        self._filter = _layers.seccomp_filter() if first and "seccomp" in self._layers else b""
-        self._path = _python_path(self._folder)
-        self._readable = _layers.readable_paths()
-        os.environ.clear()
-        os.environ.update(PATH="/usr/local/bin:/usr/bin:/bin", HOME=self._folder, LANG="C.UTF-8")
 
     def run(self) -> None:
         """Do what the caller asks for, until it is gone."""
@@ -141,20 +139,15 @@ class SandboxBox:
             while True:
                 message = self._receive()
                 getattr(self, f"_do_{message['do']}")(message)
-        self._end_all()
+        with suppress(OSError):
+            self._forks.sendall(END)
+            self._forks.recv(USED.size)
 
     # -- What a caller may ask for
 
     def _do_script(self, message: dict[str, Any]) -> None:
-        source = message["source"]
-        text = message["input"].encode("utf-8", "surrogatepass")
-
-        def child() -> None:
-            _child.run_script(source)
-
-        run = self._start(child, message, text)
-        self._watch(run)
-        self._send(self._finish(run))
+        job = {"do": "script", "source": message["source"]}
+        self._run_alone(job, message)
 
     def _do_command(self, message: dict[str, Any]) -> None:
         """Run an installed program, such as a compiler, or one that was compiled."""
@@ -163,26 +156,21 @@ class SandboxBox:
             with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
                 file.write(content)
             os.chmod(path, 0o666)
-        arguments = message["arguments"]
         environment = {"PATH": message["path"], "HOME": self._folder, "TMPDIR": self._folder}
         environment |= message.get("environment", {})
-
-        def child() -> None:
-            os.execve(arguments[0], arguments, environment)
-
-        run = self._start(child, message, message["input"].encode("utf-8", "surrogatepass"))
+        job = {"do": "command", "arguments": message["arguments"], "environment": environment}
         self._dirty = True
+        self._run_alone(job, message)
+
+    def _run_alone(self, job: dict[str, Any], message: dict[str, Any]) -> None:
+        run = self._start(job, message, message["input"].encode("utf-8", "surrogatepass"))
         self._watch(run)
         self._send(self._finish(run))
 
     def _do_open(self, message: dict[str, Any]) -> None:
         here, there = socket.socketpair()
-        source, name = message["source"], message["name"]
-
-        def child() -> None:
-            _child.serve_calls(source, name, socket.socket(fileno=_kept(0)))
-
-        self._run = self._start(child, message, b"", there.fileno())
+        job = {"do": "open", "source": message["source"], "name": message["name"]}
+        self._run = self._start(job, message, b"", there.fileno())
         there.close()
         self._calls = here
         self._send(self._answer(self._run))
@@ -200,50 +188,41 @@ class SandboxBox:
         self._send(self._answer(self._run))
 
     def _do_serve(self, message: dict[str, Any]) -> None:
-        """Start a program, and pass a socket to it to the process that runs tests."""
+        """Start a program, pass a socket to it to the other box, and watch it meanwhile."""
         here, there = socket.socketpair()
-        source = message["source"]
-
-        def child() -> None:
-            _child.serve_tests(source, socket.socket(fileno=_kept(0)))
-
-        run = self._start(child, message, b"", there.fileno())
+        job = {"do": "serve", "source": message["source"]}
+        run = self._start(job, message, b"", there.fileno())
         there.close()
-        self._take_notes()
-        socket.send_fds(self._other, [bytes([self._folders % 256])], [here.fileno()])
+        socket.send_fds(self._other, [bytes([self._folders])], [here.fileno()])
         here.close()
-        self._send({"serving": True})
-        while not run.why and not self._has_ended(run):
-            waiting: list[Any] = [*run.readers, run.handle, self._caller, self._other]
-            ready, _, _ = select.select(waiting, [], [], CHECK)
-            for descriptor in ready:
-                if descriptor in run.readers:
-                    self._read(run, descriptor)
-            if self._caller in ready:
-                return
-            notes = self._take_notes() if self._other in ready else b""
-            if b"!" in notes:
-                run.restart_clock()  # the next test begins
-            elif notes:
-                run.note_work()  # its tests are at work
-            run.why = run.overdue()
-        if run.why:
-            with suppress(ProcessLookupError):
-                os.kill(run.process, signal.SIGKILL)
-
-    def _do_stop(self, message: dict[str, Any]) -> None:
-        """End the program that is called or served, and say what it used."""
-        if self._run is None:
-            self._send({"end": "exit", "code": 0})
-            return
-        self._send(self._finish(self._run))
+        notes = b""
+        while DONE not in notes and not run.why:
+            ready = self._wait(run, self._other)
+            if self._other in ready:
+                notes = self._take_notes()
+                if NEXT in notes:
+                    run.restart_clock()
+                else:
+                    run.note_work()
+            if self._has_ended(run, ready):
+                break
+            run.why = run.why or run.overdue()
+        outcome = self._finish(run)
+        while DONE not in notes:
+            notes = self._take_notes()
+        self._send(outcome)
+        self._do_wipe(message)
 
     def _do_tests(self, message: dict[str, Any]) -> None:
-        descriptors: list[int] = []
-        while not descriptors:
-            note, descriptors, _, _ = socket.recv_fds(self._other, 1, 1)
-            self._note_folder(note[0])
-        connection = descriptors[0]
+        note, descriptors, _, _ = socket.recv_fds(self._other, 1, 1)
+        if not descriptors:
+            raise Gone
+        self._folders = note[0]
+        outcome = self._outcome_of_tests(message, descriptors[0])
+        self._other.sendall(DONE)
+        self._send(outcome)
+
+    def _outcome_of_tests(self, message: dict[str, Any], connection: int) -> dict[str, Any]:
         is_simple = _child.leaves_nothing(message["task"])
         if not is_simple or self._runner_uses >= RUNNER_USES:
             self._end_runner()
@@ -263,27 +242,18 @@ class SandboxBox:
         if done and is_simple:
             self._runner, self._runner_uses = run, self._runner_uses + 1
             used = {"cpu": run.cpu() - run.used_before, "seconds": time.monotonic() - run.start}
-            self._send({"end": "exit", "report": _text(run.written["report"]), **used})
-            return
-        if done:
-            os.kill(run.process, signal.SIGKILL)
+            return {"end": "exit", "report": _text(run.written["report"]), **used}
         outcome = self._finish(run)
         if is_used and not done:  # what it ran before may be why
             outcome["end"] = "again"
-        self._send(outcome | ({"end": "exit", "code": 0} if done else {}))
+        return outcome | ({"end": "exit", "code": 0} if done else {})
 
     def _start_runner(self, message: dict[str, Any]) -> WatchedProcess:
         """Start a process that runs tests, one after the other if they leave nothing behind."""
         reader, writer = os.pipe()
         self._tasks, there = socket.socketpair()
-
-        def child() -> None:
-            _layers.hide_memory()
-            sys.path.remove(self._folder)  # the program can write modules there
-            _child.serve_tasks(socket.socket(fileno=_kept(0)), _kept(1))
-
         limits = message | {"patience": BUSY_WALL, "tests": message["tests"] + RUNNER_USES}
-        run = self._start(child, limits, b"", there.fileno(), writer)
+        run = self._start({"do": "tests"}, limits, b"", there.fileno(), writer)
         os.close(writer)
         there.close()
         run.readers[reader] = "report"
@@ -297,95 +267,68 @@ class SandboxBox:
             self._finish(run)
 
     def _do_wipe(self, message: dict[str, Any]) -> None:
-        """Remove the files of the last program."""
-        if self._runner is None:
-            self._end_all()
-        if not self._for_programs:
-            return  # the other box has the same files
+        """End the program, and remove its files."""
+        if self._run is not None:
+            self._finish(self._run)
         if "namespaces" in self._layers:
             with suppress(OSError):
                 if self._dirty or os.listdir(self._folder):
                     _layers.unmount_folder()
                     _layers.mount_folder(self._details["disk"])
-                    self._note_folder((self._folders + 1) % 256)
+                    self._folders = (self._folders + 1) % 256
         else:
             _remove_content(self._folder)
         self._dirty = False
 
     def _take_notes(self) -> bytes:
-        """Read what the other box notes: "!" if the next test begins, "." if tests are at work."""
-        notes = b""
-        with suppress(BlockingIOError):
-            while note := self._other.recv(4096, socket.MSG_DONTWAIT):
-                notes += note
+        """Read what the other box notes about its tests."""
+        notes = self._other.recv(4096)
+        if not notes:
+            raise Gone
         return notes
 
     # -- Processes
 
     def _start(
-        self, child: Callable[[], None], limits: dict[str, Any], text: bytes, *kept: int
+        self, job: dict[str, Any], limits: dict[str, Any], text: bytes, *kept: int
     ) -> WatchedProcess:
-        """Fork a process that is kept in, and have it run something."""
-        if "landlock" in self._layers and self._rules < 0:
-            in_namespace = "namespaces" in self._layers
-            self._rules = _layers.landlock_rules(self._readable, [self._folder], in_namespace)
+        """Have a process forked that is kept in, and have it do a job."""
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
-        stdin = _file_with(text)
-        process = os.fork()
-        if not process:
-            code = 1
-            try:
-                for target, source in enumerate((stdin, pipes["stdout"][1], pipes["stderr"][1])):
-                    os.dup2(source, target)
-                self._keep_in(limits, kept)
-                child()
-                code = 0
-            except BaseException:
-                _child._print_exception()
-            finally:
-                os._exit(code)
-        os.close(stdin)
-        for _, writer in pipes.values():
-            os.close(writer)
+        theirs = [_file_with(text), *(writer for _, writer in pipes.values())]
+        theirs.append(_file_with(json.dumps(job).encode("ascii")))
+        request = REQUEST.pack(
+            limits["seconds"] * limits.get("tests", 1),
+            *(limits["memory"], limits["processes"], self._folders),
+        )
+        try:
+            socket.send_fds(self._forks, [request], [*theirs, *kept])
+            data, details, _, _ = self._forks.recvmsg(
+                STARTED.size, socket.CMSG_SPACE(CREDENTIALS.size)
+            )
+            (process,) = STARTED.unpack(data)
+        except (OSError, struct.error) as error:
+            raise Gone from error
+        if "namespaces" in self._layers:
+            process = CREDENTIALS.unpack(details[0][2])[0]
+        for one in theirs:
+            os.close(one)
         readers = {name: reader for name, (reader, _) in pipes.items()}
         run = WatchedProcess(process, readers, limits["seconds"], limits.get("patience", 1.0))
         if self._for_programs:
             self._run = run
         return run
 
-    def _note_folder(self, count: int) -> None:
-        """Forget the rules for files if the folder is another one."""
-        if count != self._folders and self._rules >= 0:
-            os.close(self._rules)
-            self._rules = -1
-        self._folders = count
-
-    def _keep_in(self, limits: dict[str, Any], kept: tuple[int, ...]) -> None:
-        """Give up whatever a program has no need of. The order matters."""
-        _layers.die_with(lambda: False)
-        for signal_number in (signal.SIGINT, signal.SIGCHLD):
-            signal.signal(signal_number, signal.SIG_DFL)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        os.setsid()
-        _keep_only(kept, self._rules)
-        if self._rules >= 0:
-            self._rules = _kept(len(kept))
-        os.umask(0o022)
-        _layers.set_limits(
-            limits["seconds"] * limits.get("tests", 1),
-            *(limits["memory"], self._details["disk"], limits["processes"]),
-        )
-        if sys.platform == "linux":
-            _layers.drop_privileges(self._user)
-            _layers.forbid_new_privileges()
-        if self._rules >= 0:
-            _layers.restrict_files(self._rules)
-            os.close(self._rules)
-        if "seccomp" in self._layers:
-            _layers.filter_calls(self._filter or _layers.seccomp_filter(os.getpid()))
-        os.chdir(self._folder)
-        sys.path[:] = self._path
-        random.seed()
+    def _wait(self, run: WatchedProcess, *others: Any) -> list[Any]:
+        """Read what a process writes; return what else there is to read."""
+        waiting = [*run.readers, self._caller, *others]
+        waiting += [run.handle] if run.handle >= 0 else []
+        ready, _, _ = select.select(waiting, [], [], CHECK)
+        for descriptor in ready:
+            if descriptor in run.readers:
+                self._read(run, descriptor)
+        if self._caller in ready:
+            raise Gone
+        return ready
 
     def _watch(self, run: WatchedProcess, until: bytes = b"") -> bool:
         """Read what a process writes until it ends, or until it meets a limit.
@@ -396,23 +339,19 @@ class SandboxBox:
         while not run.why:
             if until and run.cpu() > used + IDLE * CHECK:
                 used = run.cpu()
-                with suppress(OSError):
-                    self._other.send(b".", socket.MSG_DONTWAIT)
-            waiting: list[Any] = [*run.readers, self._caller]
-            waiting += [run.handle] if run.handle >= 0 else []
-            ready, _, _ = select.select(waiting, [], [], CHECK)
-            for descriptor in ready:
-                if descriptor in run.readers:
-                    self._read(run, descriptor)
-            if self._caller in ready:
-                raise Gone
+                self._note(WORK)
+            ready = self._wait(run)
             if until and run.written["report"].endswith(until):
                 return True
-            if run.handle in ready or (run.handle < 0 and self._has_ended(run)):
+            if self._has_ended(run, ready):
                 return False
             run.why = run.why or run.overdue()
             self._tell_if_slow(run)
         return False
+
+    def _note(self, note: bytes) -> None:
+        with suppress(OSError):
+            self._other.send(note, socket.MSG_DONTWAIT)
 
     def _answer(self, run: WatchedProcess) -> dict[str, Any]:
         """Return what a program that is called sends, or why it sends nothing."""
@@ -420,13 +359,7 @@ class SandboxBox:
         data = bytearray()
         length = LENGTH.size
         while not run.why:
-            waiting: list[Any] = [*run.readers, run.handle, self._calls, self._caller]
-            ready, _, _ = select.select(waiting, [], [], CHECK)
-            if self._caller in ready:
-                raise Gone
-            for descriptor in ready:
-                if descriptor in run.readers:
-                    self._read(run, descriptor)
+            ready = self._wait(run, self._calls)
             if self._calls in ready:
                 part = self._calls.recv(min(1 << 20, length - len(data)))
                 data += part
@@ -443,7 +376,7 @@ class SandboxBox:
                 if part:
                     continue
                 break
-            if run.handle in ready:
+            if self._has_ended(run, ready):
                 break
             run.why = run.why or run.overdue()
             self._tell_if_slow(run)
@@ -454,8 +387,11 @@ class SandboxBox:
             run.slow_at = math.inf
             self._send({"slow": True})
 
-    def _has_ended(self, run: WatchedProcess) -> bool:
-        return os.waitid(os.P_PID, run.process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    def _has_ended(self, run: WatchedProcess, ready: list[Any]) -> bool:
+        if run.handle >= 0:
+            return run.handle in ready
+        self._forks.sendall(ASK)
+        return self._forks.recv(1) == b"1"
 
     def _read(self, run: WatchedProcess, descriptor: int) -> None:
         try:
@@ -471,8 +407,9 @@ class SandboxBox:
         kept += data
         if name == "report":
             run.restart_clock()
-            with suppress(OSError):
-                self._other.send(b"!", socket.MSG_DONTWAIT)
+            if run.start > self._noted + NOTE_AFTER:
+                self._noted = run.start
+                self._note(NEXT)
         if name == "stderr":
             del kept[:-ERRORS_KEPT]
         elif len(kept) > (REPORT_KEPT if name == "report" else self._details["output"]):
@@ -481,7 +418,8 @@ class SandboxBox:
     def _finish(self, run: WatchedProcess) -> dict[str, Any]:
         """End a process and all that it started; return what is known of it."""
         seconds = time.monotonic() - run.start
-        if not run.why and self._has_ended(run):
+        now = select.select([run.handle], [], [], 0)[0] if run.handle >= 0 else []
+        if not run.why and self._has_ended(run, now):
             # What it wrote before it ended is still in the pipes.
             for descriptor in list(run.readers):
                 os.set_blocking(descriptor, False)
@@ -492,9 +430,11 @@ class SandboxBox:
                     ):
                         break
                     self._read(run, descriptor)
-        with suppress(ProcessLookupError):
-            os.kill(run.process, signal.SIGKILL)
-        _, status, usage = os.wait4(run.process, 0)
+        try:
+            self._forks.sendall(END)
+            status, cpu, memory = USED.unpack(self._forks.recv(USED.size))
+        except (OSError, struct.error) as error:
+            raise Gone from error
         for descriptor in run.readers:
             os.close(descriptor)
         if run.handle >= 0:
@@ -502,9 +442,7 @@ class SandboxBox:
         if self._calls is not None:
             self._calls.close()
         self._run = self._calls = None
-        self._end_all()
         code = os.waitstatus_to_exitcode(status)
-        cpu = usage.ru_utime + usage.ru_stime
         if code == -signal.SIGXCPU:
             run.why = run.why or "time"
         return {
@@ -513,19 +451,8 @@ class SandboxBox:
             **{name: _text(kept) for name, kept in run.written.items()},
             "cpu": cpu,
             "seconds": seconds,
-            "memory": usage.ru_maxrss << 10,
+            "memory": memory,
         }
-
-    def _end_all(self) -> None:
-        """Kill every process that is left."""
-        if "namespaces" in self._layers:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(-1, signal.SIGKILL)
-        else:
-            _kill_children()
-        with suppress(ChildProcessError):
-            while os.waitpid(-1, 0 if "namespaces" in self._layers else os.WNOHANG)[0]:
-                pass
 
     # -- Messages
 
@@ -564,50 +491,6 @@ def _file_with(content: bytes) -> int:
         content = content[os.write(descriptor, content) :]
     os.lseek(descriptor, 0, os.SEEK_SET)
     return descriptor
-
-
-KEPT = 3  # the first descriptor that a child keeps besides its three streams
-
-
-def _kept(index: int) -> int:
-    """Return where a descriptor that a child keeps is, after `_keep_only`."""
-    return KEPT + index
-
-
-def _keep_only(kept: tuple[int, ...], rules: int) -> None:
-    """Move what a child needs to descriptors from 3 on, and close all others."""
-    wanted = [*kept, *([rules] if rules >= 0 else [])]
-    high = [
-        os.dup2(os.dup(one), 200 + index, inheritable=False) for index, one in enumerate(wanted)
-    ]
-    for index, one in enumerate(high):
-        os.dup2(one, KEPT + index, inheritable=False)
-    _layers.close_from(KEPT + len(wanted))
-
-
-def _python_path(folder: str) -> list[str]:
-    """Return where a program's imports are looked for."""
-    readable = [os.path.realpath(path) for path in _layers.readable_paths()]
-    path = [entry for entry in sys.path if os.path.realpath(entry).startswith(tuple(readable))]
-    return [folder, *path]
-
-
-def _kill_children() -> None:
-    """Kill the children of this process until there are none, if it shares its world."""
-    for _ in range(1000):
-        try:
-            with open(f"/proc/self/task/{os.getpid()}/children") as file:
-                children = [int(word) for word in file.read().split()]
-        except OSError:
-            return
-        if not children:
-            return
-        for child in children:
-            with suppress(ProcessLookupError, PermissionError):
-                os.kill(child, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            for child in children:
-                os.waitpid(child, 0)
 
 
 def _remove_content(folder: str) -> None:
@@ -685,6 +568,7 @@ def _make_box(control: socket.socket, details: dict[str, Any], descriptors: list
         if "namespaces" in layers:
             _layers.enter_namespaces()
             _layers.build_root(details["disk"])
+            details["folder"] = _layers.FOLDER
         else:
             if user is not None and not _readable_by_others():
                 user = None
@@ -696,11 +580,10 @@ def _make_box(control: socket.socket, details: dict[str, Any], descriptors: list
         return
     to_program, to_tests = socket.socketpair()
     roles = [(descriptors[0], to_tests), (descriptors[1], to_program)]
-    ended = []
-    for role, (descriptor, other) in enumerate(roles):
-        ended.append(
-            _fork(_first_process, details, layers, user, descriptor, other, role == 0, descriptors)
-        )
+    ended = [
+        _fork(_run_box, details, user, descriptor, other, role == 0, descriptors)
+        for role, (descriptor, other) in enumerate(roles)
+    ]
     for one in descriptors:
         os.close(one)
     to_program.close()
@@ -711,41 +594,39 @@ def _make_box(control: socket.socket, details: dict[str, Any], descriptors: list
         shutil.rmtree(details["folder"], ignore_errors=True)
 
 
-def _first_process(
+def _run_box(
     details: dict[str, Any],
-    layers: list[str],
     user: int | None,
     descriptor: int,
     other: socket.socket,
     for_programs: bool,
     descriptors: list[int],
 ) -> None:
-    """Become the first process of a world of its own, if there are namespaces."""
-    kept = os.dup(descriptor)
+    """Fork a process that forks others, in a world of its own if there are namespaces."""
+    caller = socket.socket(fileno=os.dup(descriptor))
     for one in descriptors:
         os.close(one)
     parent = os.getppid()
     _layers.die_with(lambda: os.getppid() != parent)
-    if "namespaces" not in layers:
+    layers: list[str] = details["layers"]
+    forks, theirs = socket.socketpair()
+    if "namespaces" in layers:
+        _layers.enter_process_namespace()
+        forks.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+    _fork(_serve_forks, theirs, details, user, for_programs)
+    theirs.close()
+    SandboxBox(caller, other, forks, details, for_programs).run()
+
+
+def _serve_forks(
+    control: socket.socket, details: dict[str, Any], user: int | None, for_programs: bool
+) -> None:
+    _layers.die_with(lambda: False)
+    if "namespaces" not in details["layers"]:
         _layers.adopt_orphans()
-        SandboxBox(socket.socket(fileno=kept), other, details, user, for_programs).run()
-        return
-    _layers.enter_process_namespace()
-    process = os.fork()
-    if process:
-        os.close(kept)
-        other.close()
-        os.waitpid(process, 0)
-        return
-    code = 1
-    try:
-        _layers.die_with(lambda: False)
-        if for_programs:
-            _layers.mount_processes()
-        SandboxBox(socket.socket(fileno=kept), other, details, user, for_programs).run()
-        code = 0
-    finally:
-        os._exit(code)
+    elif for_programs:
+        _layers.mount_processes()
+    ForkServer(control, details["layers"], details["folder"], user, details["disk"]).run()
 
 
 def _readable_by_others() -> bool:

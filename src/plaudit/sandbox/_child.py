@@ -22,7 +22,9 @@ from contextlib import suppress
 from functools import cache, partial
 from typing import Any
 
+from plaudit.sandbox import _border
 from plaudit.sandbox._border import LENGTH, Border, BrokenProgram, Closed, forward_changes
+from plaudit.sandbox._layers import hide_memory
 from plaudit.sandbox._plain import NotPlain, decode, encode
 
 FILE = "program.py"
@@ -59,6 +61,7 @@ def library_names() -> dict[str, Any]:
     return {name: value for name, value in names.items() if not hasattr(builtins, name)}
 
 
+_words = re.compile(r"\w+").findall
 _prelude: dict[str, Any] = {}  # filled in the process that others are forked from
 
 
@@ -71,6 +74,27 @@ def warm_up() -> None:
     import dataclasses  # noqa: F401
 
     _prelude.update(library_names())
+    _border.warm_up()
+
+
+def do_job(job: dict[str, Any], kept: list[int]) -> None:
+    """Do what a process was forked for.
+
+    kept: the descriptors that it has besides its three streams
+    """
+    kind = job["do"]
+    if kind == "script":
+        run_script(job["source"])
+    elif kind == "command":
+        os.execve(job["arguments"][0], job["arguments"], job["environment"])
+    elif kind == "open":
+        serve_calls(job["source"], job["name"], socket.socket(fileno=kept[0]))
+    elif kind == "serve":
+        serve_tests(job["source"], socket.socket(fileno=kept[0]))
+    else:
+        hide_memory()
+        sys.path.pop(0)  # the program can write modules to the folder
+        serve_tasks(socket.socket(fileno=kept[0]), kept[1])
 
 
 # -- A program as a script
@@ -89,7 +113,7 @@ def run_script(source: str) -> None:
     except SystemExit as stop:
         code_of_exit = _exit_code(stop)
     except BaseException:
-        _print_exception()
+        print_exception()
         code_of_exit = 1
     with suppress(BaseException):
         threading._shutdown()  # type: ignore[attr-defined]
@@ -119,7 +143,8 @@ def _exit_code(stop: SystemExit) -> int:
     return 1
 
 
-def _print_exception() -> None:
+def print_exception() -> None:
+    """Write the end of the traceback to stderr."""
     with suppress(BaseException):
         kind, error, trace = sys.exc_info()
         lines = traceback.format_exception(kind, error, trace and trace.tb_next, limit=-20)
@@ -132,8 +157,9 @@ def _module(name: str, source: str) -> types.ModuleType:
     # Only the names that occur: to touch them all would copy the memory that a fork shares. They
     # are built-ins of this process, so that the module has what the program itself defines: tests
     # of a function `gcd` must not find the one of `math`.
-    words = _prelude.keys() & set(re.findall(r"\w+", source))
-    vars(builtins).update({word: _prelude[word] for word in words})
+    for word in set(_words(source)):
+        if word in _prelude:
+            setattr(builtins, word, _prelude[word])
     module.__dict__.update(__name__=name, __file__=FILE, __builtins__=builtins)
     sys.modules[name] = module
     sys.argv = [FILE]
@@ -269,8 +295,9 @@ class Names(dict[str, Any]):
 
 # What tests may not contain if another row's tests are to run in the same process after them.
 _LEAVES_SOMETHING = re.compile(
-    r"\b(?:import|global|nonlocal|class|with|patch|mock|seed|setattr|delattr|sys|os|open|exec|eval"
-    r"|builtins|random|globals|vars|setrecursionlimit|shuffle|np|numpy|yield|async)\b|__|\.\w+\s*=[^=]"
+    r"\b(?:(?<!from typing )import|global|nonlocal|class|with|patch|mock|seed|setattr|delattr|sys"
+    r"|os|open|exec|eval|builtins|random|globals|vars|setrecursionlimit|shuffle|np|numpy|yield"
+    r"|async)\b|__|\.\w+\s*=[^=]"
 )
 
 
@@ -281,12 +308,16 @@ def leaves_nothing(task: dict[str, Any]) -> bool:
     True
     >>> leaves_nothing({"kind": "asserts", "source": "import os\\nassert f(1) == 2"})
     False
+    >>> leaves_nothing({"kind": "asserts", "source": "from typing import *\\nassert f(1) == 2"})
+    True
     """
     return task["kind"] != "unittest" and not _LEAVES_SOMETHING.search(task["source"])
 
 
 def serve_tasks(tasks: socket.socket, report: int) -> None:
     """Run one set of tests after the other: each comes with a socket to its program."""
+    _discard_output()
+    sys.setrecursionlimit(DEEPEST)
     while True:
         header, descriptors, _, _ = socket.recv_fds(tasks, LENGTH.size, 1)
         if not header or not descriptors:
@@ -300,10 +331,7 @@ def serve_tasks(tasks: socket.socket, report: int) -> None:
 
 def run_tests(task: dict[str, Any], connection: socket.socket, report: int) -> None:
     """Run tests against a program on the other side of a socket, and report each."""
-    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
-    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     sys.stdin = io.StringIO()
-    sys.setrecursionlimit(DEEPEST)
 
     def report_line(kind: str, text: str = "") -> None:
         line = encode([kind, text[:2000]]) + b"\n"
@@ -378,6 +406,8 @@ def _imports_of(source: str) -> dict[str, Any]:
     A program that imports something else under a name that the tests know gains nothing by it.
     """
     names: dict[str, Any] = {}
+    if "import" not in source:
+        return names
     with suppress(SyntaxError, ValueError, RecursionError, MemoryError):
         for node in ast.parse(source).body:
             if not isinstance(node, ast.Import | ast.ImportFrom):
@@ -401,7 +431,10 @@ def _run_asserts(
     """Run statements one by one; those that assert something are tests."""
     for statement in task["statements"]:
         code = compile(statement, "tests.py", "exec", dont_inherit=True)
-        is_test = any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(statement)))
+        is_test = statement.startswith("assert ") or (
+            "assert" in statement
+            and any(isinstance(node, ast.Assert) for node in ast.walk(ast.parse(statement)))
+        )
         passed = _attempt(partial(exec, code, module.__dict__), report_line, is_test)
         if not passed and not task["partial"]:
             return

@@ -34,6 +34,7 @@ UNUSED_USER = 0x70000000  # user ids from here on belong to nobody: one for each
 # -- System calls
 
 _libc: Any = ctypes.CDLL(None, use_errno=True)
+_capset: Any = getattr(ctypes.PyDLL(None), "capset", None)
 
 CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWIPC = 0x00020000, 0x04000000, 0x08000000
 CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET = 0x10000000, 0x20000000, 0x40000000
@@ -225,15 +226,16 @@ def unmount_folder() -> None:
     _check(_libc.umount2(FOLDER.encode(), MNT_DETACH), "umount")
 
 
+CAPABILITIES, NO_CAPABILITIES = struct.pack("=Ii", 0x20080522, 0), bytes(24)
+
+
 def drop_privileges(user: int | None) -> None:
     """Become a user that nobody else is, if this is root, and give up every capability."""
     if user is not None:
         os.setgroups([])
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
-    header = struct.pack("=Ii", 0x20080522, 0)
-    with suppress(OSError):
-        _call(_number("capset"), "capset", header, bytes(24))
+    _capset(CAPABILITIES, NO_CAPABILITIES)
 
 
 # -- Landlock
@@ -459,30 +461,35 @@ def hide_memory() -> None:
 # -- Limits
 
 
-def set_limits(seconds: float, memory: int, disk: int, processes: int) -> None:
-    """Set the limits of this process: a last resort if the one that watches it is gone."""
+def set_fixed_limits(disk: int) -> None:
+    """Set the limits that are the same for every process of a box."""
     limits = {
-        resource.RLIMIT_CPU: int(seconds) + 2,
-        resource.RLIMIT_AS: memory,
         resource.RLIMIT_FSIZE: disk,
         resource.RLIMIT_NOFILE: 256,
         resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_NPROC: processes,
+        resource.RLIMIT_STACK: 256 << 20,  # recursion 50,000 deep
     }
     if sys.platform == "linux":
-        limits[resource.RLIMIT_MSGQUEUE] = 0
-        limits[resource.RLIMIT_MEMLOCK] = 0
+        limits |= {resource.RLIMIT_MSGQUEUE: 0, resource.RLIMIT_MEMLOCK: 0}
     for which, value in limits.items():
-        hard = resource.getrlimit(which)[1]
-        value = value if hard == resource.RLIM_INFINITY else min(value, hard)
-        soft = value - 1 if which == resource.RLIMIT_CPU else value  # SIGXCPU, then SIGKILL
-        with suppress(OSError, ValueError):  # macOS refuses some
-            resource.setrlimit(which, (soft, value))
-    stack = 256 << 20  # recursion 50,000 deep
-    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
-    with suppress(OSError, ValueError):
-        top = stack if hard == resource.RLIM_INFINITY else min(stack, hard)
-        resource.setrlimit(resource.RLIMIT_STACK, (top, hard))
+        _limit(which, value)
+
+
+def set_limits(seconds: float, memory: int, processes: int) -> None:
+    """Set the limits of this process: a last resort if the one that watches it is gone."""
+    _limit(resource.RLIMIT_CPU, int(seconds) + 2, margin=1)  # SIGXCPU, then SIGKILL
+    _limit(resource.RLIMIT_AS, memory)
+    _limit(resource.RLIMIT_NPROC, processes)
+
+
+def _limit(which: int, value: int, margin: int = 0) -> None:
+    highest = resource.getrlimit(which)[1]
+    if highest != resource.RLIM_INFINITY:
+        value = min(value, highest)
+    try:  # noqa: SIM105 - `suppress` costs more than the call
+        resource.setrlimit(which, (value - margin, value))
+    except (OSError, ValueError):  # macOS refuses some
+        pass
 
 
 # -- Probes

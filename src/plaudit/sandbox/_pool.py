@@ -1,7 +1,7 @@
 """Boxes as the caller's process sees them: started when needed, borrowed, and returned.
 
-A thread borrows a box, has it do one thing after another, and waits for the results. As many run
-at a time as there are cores; a run that takes long no longer counts, so that programs that never
+A thread borrows a box, has it do one thing after another, and waits for the results. One more runs
+at a time than there are cores; a run that takes long no longer counts, so that programs that never
 end do not hold up the others.
 """
 
@@ -186,12 +186,12 @@ class Session:
         return ran, program
 
     def _tests(self, source: str, task: dict[str, Any]) -> tuple[Outcome, Outcome]:
+        """Have both boxes start at once; the one with the program also removes its files."""
         programs, tests = self._connections
-        count = {"tests": task["count"]}
-        self._ask(programs, {"do": "serve", "source": source, **count})
-        ran = self._ask(tests, {"do": "tests", "task": task, **count})
-        program = self._ask(programs, {"do": "stop"})
-        return Outcome(**ran), Outcome(**program)
+        self._request(programs, {"do": "serve", "source": source, "tests": task["count"]})
+        self._request(tests, {"do": "tests", "task": task, "tests": task["count"]})
+        ran = self._answer_from(tests)
+        return Outcome(**ran), Outcome(**self._answer_from(programs))
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -206,8 +206,7 @@ class Session:
 
     def wipe(self) -> None:
         """End every process, and remove the files."""
-        for connection in self._connections[::-1]:
-            self._send(connection, {"do": "wipe"})
+        self._send(self._connections[0], {"do": "wipe"})
 
     def close(self) -> None:
         """Close its sockets, so that its processes end."""
@@ -227,10 +226,16 @@ class Session:
         return made["kind"], made.get("data", ""), outcome
 
     def _ask(self, connection: socket.socket, message: dict[str, Any]) -> dict[str, Any]:
+        self._request(connection, message)
+        return self._answer_from(connection)
+
+    def _request(self, connection: socket.socket, message: dict[str, Any]) -> None:
         limits = {"seconds": self.limits.seconds, "processes": self.limits.processes}
         self._send(connection, limits | {"memory": self.limits.memory << 20} | message)
         seconds = message.get("seconds", self.limits.seconds) * message.get("tests", 1)
         connection.settimeout(4 * seconds + ANSWER_SECONDS)
+
+    def _answer_from(self, connection: socket.socket) -> dict[str, Any]:
         answer = self._receive(connection)
         while "slow" in answer:
             if self._gives_back:
@@ -279,7 +284,8 @@ class Pool:
         self._idle: list[Session] = []
         self._busy: set[Session] = set()
         self._lock = threading.Lock()
-        self._cores = threading.Semaphore(cores())
+        # One more than there are cores, since a program and its tests wait for one another.
+        self._cores = threading.Semaphore(cores() + 1)
         self._limits = limits
         self._folder = "" if "namespaces" in layers else tempfile.mkdtemp(prefix="plaudit-")
         self._control, theirs = socket.socketpair()
@@ -295,6 +301,7 @@ class Pool:
         with theirs:
             self._server = start_python(
                 *(MAIN, theirs.fileno(), os.getpid(), json.dumps(settings)),
+                lean=True,  # every program is forked from what it has in memory
                 pass_fds=[theirs.fileno()],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

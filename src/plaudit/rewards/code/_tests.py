@@ -39,6 +39,9 @@ class BadTests(ValueError):  # noqa: N818
     """The tests of a row cannot be read."""
 
 
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+
+
 @dataclass(frozen=True)
 class StdinTests:
     """Inputs, and for each the outputs of which one is right."""
@@ -124,7 +127,9 @@ def _read_text(text: str) -> Tests:
     return _read_source(text)
 
 
-def _read_source(text: str, entry_point: str = "", prompt: str = "") -> SourceTests:
+def _read_source(
+    text: str, entry_point: str = "", prompt: str = "", statements: tuple[str, ...] = ()
+) -> SourceTests:
     try:
         tree: ast.Module = syntax_tree(text)
     except ValueError as error:
@@ -140,8 +145,19 @@ def _read_source(text: str, entry_point: str = "", prompt: str = "") -> SourceTe
         return SourceTests("unittest", text, (), "", prompt)
     if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
         raise BadTests("the tests assert nothing")
-    statements = tuple(ast.get_source_segment(text, node) or "" for node in tree.body)
-    return SourceTests("asserts", text, statements, "", prompt)
+    return SourceTests("asserts", text, statements or _statements(text, tree), "", prompt)
+
+
+def _statements(text: str, tree: ast.Module) -> tuple[str, ...]:
+    """Return the source of each, as `ast.get_source_segment`, which splits the text every time."""
+    lines = [line.encode("utf-8", "surrogatepass") for line in _LINE.findall(text)]
+    found = []
+    for node in tree.body:
+        part = lines[node.lineno - 1 : node.end_lineno]
+        part[-1] = part[-1][: node.end_col_offset]
+        part[0] = part[0][node.col_offset :]
+        found.append(b"".join(part).decode("utf-8", "surrogatepass"))
+    return tuple(found)
 
 
 def _called_check(tree: ast.Module) -> str:
@@ -239,8 +255,7 @@ def _read_columns(inputs: Any, outputs: Any, name: str) -> Tests:
 def _read_statements(tests: list[Any]) -> SourceTests:
     texts = [str(test).strip() for test in tests if str(test).strip()]
     source = "\n".join(texts)
-    read = _read_source(source)
-    return read if read.kind != "asserts" else SourceTests("asserts", source, tuple(texts))
+    return _read_source(source, statements=tuple(texts))
 
 
 def _loads(text: str) -> Any:
