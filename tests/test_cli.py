@@ -395,7 +395,7 @@ def test_a_reward_of_ones_own_that_cannot_be_tried(reward, complaint, capsys):
 def test_every_argument_of_a_command_has_a_help_text(name):
     module, _, function = COMMANDS[name][0].partition(":")
     parser = argparse.ArgumentParser()
-    add_arguments(parser, getattr(import_module(f"plaudit.cli.{module}"), function))
+    add_arguments(parser, getattr(import_module(f"plaudit.{module}"), function))
     assert parser.description
     for action in parser._actions:
         assert action.help, action.dest

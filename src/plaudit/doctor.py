@@ -9,13 +9,14 @@
 Nothing is changed: it looks, and it starts the judge's workers once to see that they start.
 """
 
+import json as json_text
 import os
 import platform
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -62,6 +63,26 @@ class DoctorFinding:
     def problem(self, advice: str, found: str = "") -> "DoctorFinding":
         """Return the same as a problem."""
         return replace(self, status=PROBLEM, advice=advice, found=found or self.found)
+
+
+def run(*, json: bool = False) -> int:
+    """Check this installation: versions, limits of the system, settings, the judge's worker
+    processes, and the recipe that PLAUDIT_RECIPE names. For each problem it says what to do; it
+    changes nothing.
+
+    json: print one JSON object
+
+    exit codes:
+      0 no problem    1 a problem was found
+    """
+    found = findings()
+    problems = sum(finding.status == PROBLEM for finding in found)
+    if json:
+        objects = [asdict(one) for one in found]
+        print(json_text.dumps({"problems": problems, "findings": objects}))
+    else:
+        print(as_text(found))
+    return 1 if problems else 0
 
 
 def findings() -> list[DoctorFinding]:

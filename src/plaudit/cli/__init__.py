@@ -20,20 +20,23 @@ from plaudit.cli.arguments import UsageError, add_arguments, fail
 INTERRUPTED = 130  # what shells report after Ctrl-C: 128 + SIGINT
 PIPE_CLOSED = 141  # and after writing into a closed pipe: 128 + SIGPIPE
 
-# The function of each command, in a module of this package, and what `plaudit --help` says of it.
+# The function of each command, in a module of plaudit, and what `plaudit --help` says of it.
 COMMANDS = {
-    "list": ("rewards:list_rewards", "List the rewards, and what each of them rewards."),
-    "try": ("rewards:try_reward", "Score one completion, and say why it got that score."),
-    "presets": ("rewards:list_presets", "List plaudit's own recipes, or print one of them."),
-    "score": ("score:run", "Score a table of rollouts into a folder of Parquet files."),
-    "report": ("report:run_report", "Write an HTML report on a folder that `plaudit score` wrote."),
-    "diff": ("report:run_diff", "Show which rows differ between two scored tables, and why."),
-    "check": ("check:run_check", "Find bad golds, duplicates and more in a training table."),
-    "audit": ("check:run_audit", "Find wrong completions that a reward pays for."),
-    "serve": ("serve:run", "Score completions over HTTP."),
+    "list": ("cli.rewards:list_rewards", "List the rewards, and what each of them rewards."),
+    "try": ("cli.rewards:try_reward", "Score one completion, and say why it got that score."),
+    "presets": ("cli.rewards:list_presets", "List plaudit's own recipes, or print one of them."),
+    "score": ("cli.score:run", "Score a table of rollouts into a folder of Parquet files."),
+    "report": (
+        "cli.report:run_report",
+        "Write an HTML report on a folder that `plaudit score` wrote.",
+    ),
+    "diff": ("cli.report:run_diff", "Show which rows differ between two scored tables, and why."),
+    "check": ("cli.check:run_check", "Find bad golds, duplicates and more in a training table."),
+    "audit": ("cli.check:run_audit", "Find wrong completions that a reward pays for."),
+    "serve": ("cli.serve:run", "Score completions over HTTP."),
     "doctor": ("doctor:run", "Check this installation, and say what to fix."),
-    "watch": ("watch:run", "Follow a recorded training run on a local web page."),
-    "train": ("train:run", "Train a model with TRL and a recipe, from a TOML file."),
+    "watch": ("cli.watch:run", "Follow a recorded training run on a local web page."),
+    "train": ("cli.train:run", "Train a model with TRL and a recipe, from a TOML file."),
 }
 # The extra that installs what a command imports, if it is not "score".
 EXTRAS = {name: name for name in ("report", "serve", "watch", "train")}
@@ -97,7 +100,7 @@ class _Command(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         module, _, name = self._function.partition(":")
         try:
-            command = getattr(import_module(f"plaudit.cli.{module}"), name)
+            command = getattr(import_module(f"plaudit.{module}"), name)
         except ModuleNotFoundError as error:
             extra = EXTRAS.get(self.prog.split()[-1], "score")
             raise UsageError(f"this needs {error.name}: pip install 'plaudit[{extra}]'") from error
