@@ -19,7 +19,7 @@ from plaudit.tables.inputs import InputFile, Inputs, find_inputs
 from plaudit.tables.output import OutputFolder
 from plaudit.tables.plan import Plan, check_numbers, heads_of, plan_of, with_columns
 from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
-from plaudit.tables.score_chunk import ROW_IDS, FirstParts, Rejected, ScoredChunk
+from plaudit.tables.score_chunk import ROW_IDS, FirstParts, PartCounts, Rejected, ScoredChunk
 from plaudit.tables.storage import folder_url, is_url, local_path, stopping_on_system_errors
 from plaudit.tables.summary import ScoreProgress, ScoreSummary
 
@@ -198,8 +198,7 @@ class _FolderRun:
                 self._first_parts.found(chunk.number)
                 self._progress.found(counts, chunk.read)
                 self.rows_before += counts["rows"]
-                rejected = [Rejected(**row) for row in counts["rejected"][:1]]
-                self._remember(chunk.number, counts["file"], counts["lines"], rejected)
+                self._remember(chunk.number, counts)
             else:
                 self._read[chunk.number] = chunk.read
                 yield chunk
@@ -211,23 +210,24 @@ class _FolderRun:
     def _write(self, scored: ScoredChunk) -> None:
         for part in self._first_parts.ready(scored):
             self._folder.add(part)
-        read = self._read.pop(scored.number)
-        counts = scored.rows, len(scored.rejected), scored.statuses
-        self._progress.scored(*counts, read, scored.seconds)
-        self._remember(scored.number, scored.file, scored.lines, scored.rejected)
+        counts, read = scored.counts, self._read.pop(scored.number)
+        known = counts["rows"], len(counts["rejected"]), counts["statuses"]
+        self._progress.scored(*known, read, scored.seconds)
+        self._remember(scored.number, counts)
 
-    def _remember(self, number: int, file: int, lines: int, rejected: Sequence[Rejected]) -> None:
-        self._lines[number] = file, lines
+    def _remember(self, number: int, counts: PartCounts) -> None:
+        self._lines[number] = counts["file"], counts["lines"]
         known = [self._first_rejected] if self._first_rejected else []
-        self._first_rejected = min([*known, *rejected], key=lambda one: one.row_id, default=None)
+        rows = [*known, *counts["rejected"][:1]]  # of a part, the first comes first
+        self._first_rejected = min(rows, key=lambda one: one["row_id"], default=None)
 
     def _raise_if_strict(self) -> None:
         first = self._first_rejected
         if self._strict and first is not None:
-            number = first.row_id // ROW_IDS
+            number = first["row_id"] // ROW_IDS
             before: Counter[int] = Counter()
             for part in range(number):
                 file, lines = self._lines[part]
                 before[file] += lines
-            line = first.line + before[self._lines[number][0]]
-            raise RejectedRowError(f"{first.file}, line {line}: {first.reason}")
+            line = first["line"] + before[self._lines[number][0]]
+            raise RejectedRowError(f"{first['file']}, line {line}: {first['reason']}")

@@ -204,14 +204,15 @@ class _MemoryRun:
             for part in scored:
                 self._parts.append(part)
                 self._first_parts.ready(part)
-                counts = part.rows, len(part.rejected), part.statuses
-                self._progress.scored(*counts, self._read.pop(part.number), part.seconds)
+                counts = part.counts
+                known = counts["rows"], len(counts["rejected"]), counts["statuses"]
+                self._progress.scored(*known, self._read.pop(part.number), part.seconds)
         finally:
             scored.close()
             self._progress.close()
         self._first_parts.check()
         if self._strict and (first := next(iter(self._rejected()), None)):
-            raise RejectedRowError(f"{NAME}, row {first.line}: {first.reason}")
+            raise RejectedRowError(f"{NAME}, row {first['line']}: {first['reason']}")
 
     def _scored(self) -> Generator[ScoredChunk]:
         if self._is_here:
@@ -226,12 +227,8 @@ class _MemoryRun:
         while start < rows:
             end = min(start + min(MOST, FEWEST << min(number // GROWS_EVERY, 32)), rows)
             block = _block(self._table, names, start, end)
-            counts = [1] * len(block)
-            if plan.listed:
-                counts = [
-                    completions_in(one, plan.completions)
-                    for one in block.records_from(range(len(block)))
-                ]
+            records = block.records_from(range(len(block))) if plan.listed else [{}] * len(block)
+            counts = [completions_in(one, plan) for one in records]
             self._starts.append(done)
             self._counts += counts
             self._read[number] = len(block)
@@ -241,8 +238,8 @@ class _MemoryRun:
             start, number, done = end, number + 1, done + sum(counts)
 
     def _rejected(self) -> list[Rejected]:
-        found = (one for part in self._parts for one in part.rejected)
-        return sorted(found, key=lambda one: one.row_id)
+        found = (one for part in self._parts for one in part.counts["rejected"])
+        return sorted(found, key=lambda one: one["row_id"])
 
     def result(self) -> Any:
         """Return the table that the caller gets."""
@@ -255,9 +252,9 @@ class _MemoryRun:
         names = ["row_id", *_added_names(self._plan.recipe)]
         rejected: dict[str, list[Any]] = {
             **{name: [None] * len(self._rejected()) for name in names},
-            "row_id": [one.row_id for one in self._rejected()],
+            "row_id": [one["row_id"] for one in self._rejected()],
             "status": [REJECTED] * len(self._rejected()),
-            "why": valid_texts([one.reason for one in self._rejected()]),
+            "why": valid_texts([one["reason"] for one in self._rejected()]),
         }
         parts = [*(part.scores for part in self._parts), rejected]
         columns = {name: [v for part in parts for v in part[name]] for name in names}
@@ -284,15 +281,15 @@ class _MemoryRun:
     def _warn(self) -> None:
         if rejected := self._rejected():
             first, reasons = rejected[0], ReasonCounts()
-            reasons.add(one.reason for one in rejected)
+            reasons.add(one["reason"] for one in rejected)
             counts = f"In all, {'; '.join(reason_lines(reasons.most_common()))}"
             warnings.warn(
                 f"{len(rejected):,} of {sum(self._counts):,} rows cannot be scored; their status "
-                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}. {counts}",
+                f"is {REJECTED!r}. The first is row {first['line']}: {first['reason']}. {counts}",
                 UserWarning,
                 stacklevel=4,
             )
-        in_part = sum(part.golds_in_part for part in self._parts)
+        in_part = sum(part.counts["golds_in_part"] for part in self._parts)
         if in_part and not self._is_here:  # a process warns by itself, and workers are quiet
             warnings.warn(f"{in_part:,} rows have {IN_PART} {LATEX}", UserWarning, stacklevel=4)
 

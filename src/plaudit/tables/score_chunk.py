@@ -8,10 +8,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -46,8 +46,7 @@ _MAX_GROUP_ID = 80  # characters: longer texts are groups by their digest
 ParsedRecord = dict[str, Any] | UnreadableRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(TypedDict):
     """A row that was not scored: where it is, why, and how it begins."""
 
     file: str
@@ -57,37 +56,42 @@ class Rejected:
     row: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
-    """A part of the output, and its counts.
+class PartCounts(TypedDict):
+    """What is counted of a part, as a file of JSON next to it holds it.
 
-    part: the bytes of its Parquet file
-    statuses: how many rows have each status
+    file, lines: the index of the input, and how many lines of it the chunk has, if the lines of
+        rejected rows are counted from its own first
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
     zeros: for each component, how many rows that come to nothing have each status
+    """
+
+    file: int
+    lines: int
+    rows: int
+    statuses: dict[str, int]
+    values: dict[str, tuple[int, float]]
+    golds_in_part: int
+    zeros: dict[str, dict[str, int]]
+    rejected: list[Rejected]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A part of the output.
+
+    part: the bytes of its Parquet file; None if the worker has written it
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
-    file, lines: the index of the input, and how many lines of it the chunk has, if the lines of
-        rejected rows are counted from its own first
     scores: the columns of scores, if the plan wants these alone
-    is_written: whether the worker has written the part, which is then not sent
     """
 
     number: int
-    part: bytes
-    rows: int
-    rejected: list[Rejected]
-    statuses: dict[str, int]
-    values: dict[str, tuple[int, float]]
-    golds_in_part: int = 0
-    zeros: dict[str, dict[str, int]] = field(default_factory=dict)
-    failure: CommonFailure | None = None
-    seconds: float = 0.0
-    file: int = 0
-    lines: int = 0
-    scores: dict[str, list[Any]] = field(default_factory=dict)
-    is_written: bool = False
+    counts: PartCounts
+    part: bytes | None
+    failure: CommonFailure | None
+    seconds: float
+    scores: dict[str, list[Any]]
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -109,19 +113,22 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     part = b""
     if not plan.scores_only:
         part = parquet_of(_input_columns(block, rows, plan), _added_columns(rows, batch, plan))
+    counts: PartCounts = {
+        "file": block.file,
+        "lines": block.lines,
+        "rows": len(batch.totals),
+        "statuses": dict(sorted(Counter(batch.statuses).items())),
+        "values": _sums(batch),
+        "golds_in_part": _golds_in_part(batch),
+        "zeros": _zeros(batch),
+        "rejected": sorted(rejected, key=lambda one: one["row_id"]),
+    }
     return ScoredChunk(
         chunk.number,
+        counts,
         part,
-        len(batch.totals),
-        sorted(rejected, key=lambda one: one.row_id),
-        dict(sorted(Counter(batch.statuses).items())),
-        _sums(batch),
-        _golds_in_part(batch),
-        _zeros(batch),
         None if batch.totals else common_failure(list(errors.values())),
         time.monotonic() - start,
-        block.file,
-        block.lines,
         _scores(rows, batch) if plan.scores_only else {},
     )
 
@@ -164,7 +171,7 @@ class FirstParts:
     def check(self) -> None:
         """At the end of a run, raise StoppedError if every row of its first parts failed."""
         if failure := next(filter(None, self._failures()), None):
-            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            rows = sum(len(part.counts["rejected"]) for part in self._held if part.number < FIRST)
             which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
             raise StoppedError(
                 f"{which} fails with the same error, for example\n"
@@ -206,73 +213,53 @@ class Rows:
     def rejected(self, index: int, reason: str, file: str) -> Rejected:
         """Return the row at an index as one that was rejected."""
         start = start_of(self.records[index])
-        return Rejected(file, self.lines[index], self.row_ids[index], reason, start)
+        return _reject(file, self.lines[index], self.row_ids[index], reason, start)
+
+
+def _reject(file: str, line: int, row_id: int, reason: str, row: str) -> Rejected:
+    return {"file": file, "line": line, "row_id": row_id, "reason": reason, "row": row}
 
 
 def _rows_in(
     records: Sequence[ParsedRecord], block: Block, chunk: Chunk, plan: Plan
 ) -> tuple[Rows, list[Rejected]]:
-    """Return the rows of a block, and those that are rejected."""
+    """Return the rows of a block, one for each completion, and those that are rejected."""
     base = chunk.number * ROW_IDS
-    firsts: Sequence[int] = range(base, base + len(records))
-    if plan.listed:
-        counts = [completions_in(record, plan.completions) for record in records]
-        firsts = list(accumulate(counts, initial=base))
+    counts = [completions_in(record, plan) for record in records]
+    firsts = list(accumulate(counts, initial=base))
     problems = _problems(records, plan)
     file = plan.files[block.file]
     rejected = [
-        Rejected(file, block.numbers[p], firsts[p], why, start_of(records[p]))
+        _reject(file, block.numbers[p], firsts[p], why, start_of(records[p]))
         for p, why in problems.items()
     ]
     good = [place for place in range(len(records)) if place not in problems]
-    kept = cast("list[dict[str, Any]]", [records[place] for place in good])
-    if plan.listed:
-        rows, bad = _exploded(kept, good, block, firsts, plan)
-        return rows, rejected + bad
-    row_ids = [firsts[place] for place in good]
-    groups = [str(one) for one in row_ids] if plan.group is None else _groups(kept, row_ids, plan)
-    lines = [block.numbers[place] for place in good]
-    return Rows(row_ids, groups, kept, good, [0] * len(good), lines), rejected
-
-
-def completions_in(record: ParsedRecord, column: str) -> int:
-    """Return how many rows a record counts for; one, if it has no list of completions."""
-    value = record.get(column) if isinstance(record, dict) else None
-    return max(1, len(value)) if isinstance(value, list) else 1
-
-
-def _exploded(
-    records: Sequence[dict[str, Any]],
-    places: Sequence[int],
-    block: Block,
-    firsts: Sequence[int],
-    plan: Plan,
-) -> tuple[Rows, list[Rejected]]:
-    """Return a row for each completion of a list; entries that are no completions are rejected."""
-    each = [
-        (record, place, entry)
-        for record, place in zip(records, places, strict=True)
-        for entry in range(len(record[plan.completions]))
-    ]
-    row_ids = [firsts[place] + entry for _, place, entry in each]
-    own = [record for record, _, _ in each]
+    places = [place for place in good for _ in range(counts[place])]
+    entries = [entry for place in good for entry in range(counts[place])]
+    own = cast("list[dict[str, Any]]", [records[place] for place in places])
+    row_ids = [firsts[place] + entry for place, entry in zip(places, entries, strict=True)]
     if plan.group is None:  # the record is the group
-        groups = [str(firsts[0] + place) for _, place, _ in each]
+        groups = [str(base + place) for place in places]
     else:
         groups = _groups(own, row_ids, plan)
-    lines = [block.numbers[place] for _, place, _ in each]
-    rows = Rows(row_ids, groups, own, [p for _, p, _ in each], [e for _, _, e in each], lines)
+    rows = Rows(row_ids, groups, own, places, entries, [block.numbers[p] for p in places])
+    if not plan.listed:
+        return rows, rejected
     completions = rows.values(plan.completions, exploded=True)
     are_good = [_is_completion(one) for one in completions]
-    if all(are_good):
-        return rows, []
-    rejected = []
     for index, value in enumerate(completions):
         if not are_good[index]:
-            name = f"{plan.completions}[{rows.entries[index]}]"
+            name = f"{plan.completions}[{entries[index]}]"
             why = f"{name} must be text or a list of messages, got {type(value).__name__}"
-            rejected.append(rows.rejected(index, why, plan.files[block.file]))
-    return rows.kept(are_good), rejected
+            rejected.append(rows.rejected(index, why, file))
+    return rows if all(are_good) else rows.kept(are_good), rejected
+
+
+def completions_in(record: ParsedRecord, plan: Plan) -> int:
+    """Return how many rows a record counts for; one, if it has no list of completions."""
+    listed = plan.listed and isinstance(record, dict)
+    value = record.get(plan.completions) if listed else None  # type: ignore[union-attr]
+    return max(1, len(value)) if isinstance(value, list) else 1
 
 
 def _groups(records: Sequence[dict[str, Any]], row_ids: Sequence[int], plan: Plan) -> list[str]:
