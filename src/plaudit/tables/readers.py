@@ -587,9 +587,10 @@ class Chunk:
     range: FileRange | None = None  # where to read its records
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def records(self) -> Block:
         """Its records, once they were read."""
-        return (self.block,) if self.block is not None else ()
+        assert self.block is not None
+        return self.block
 
     def loaded(self, files: Sequence[InputFile]) -> "Chunk":
         """Return the chunk with its records, which are read here if need be."""

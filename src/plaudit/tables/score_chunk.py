@@ -100,7 +100,7 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     for component in plan.recipe.components:
         _ = component.bound  # a reward that cannot be imported here is not the fault of a row
     chunk = chunk.loaded(plan.inputs)
-    block = cast("Block", chunk.block)
+    block = chunk.records
     records = records_in(block, _columns_read(plan))
     rows, rejected = _rows_in(records, block, chunk, plan)
     batch, errors = _scored(plan.recipe, _arguments(rows, plan))

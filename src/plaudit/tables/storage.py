@@ -9,6 +9,7 @@ import mmap
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,6 +85,8 @@ def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
         yield
     except StorageError as error:
         raise StoppedError(f"{error}. {hint}") from error
+    except sqlite3.OperationalError as error:  # of a full disk, for example
+        raise StoppedError(f"cannot continue: {error}. {hint}") from error
     except MemoryError as error:
         raise StoppedError(f"there is too little memory. {hint}") from error
     except BrokenPipeError:

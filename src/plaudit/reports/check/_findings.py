@@ -1,10 +1,10 @@
 """What a check finds, as data, and what it writes: a file of findings, a page, a table."""
 
 import csv
-import io
 import json
+from codecs import getwriter
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from plaudit.recipes.row_score import text_array
 from plaudit.tables import InputError
 from plaudit.tables.inputs import InputFile
-from plaudit.tables.readers import Block, blocks_of
+from plaudit.tables.readers import UnreadableRecord, blocks_of
 
 SHOWN = 300  # characters of a value or a prompt that a finding holds
 _EXAMPLES = 3  # of each kind that are printed
@@ -276,7 +276,7 @@ class FindingsFile:
         self._writer = pq.ParquetWriter(self._unfinished, _SCHEMA, compression="zstd")
         self._held: list[CheckFinding] = []
         self._first: dict[str, list[CheckFinding]] = {kind: [] for kind in KINDS}
-        self._failed = bytearray()  # a bit for each row
+        self._failed: set[int] = set()
 
     def __enter__(self) -> "FindingsFile":
         return self
@@ -298,7 +298,7 @@ class FindingsFile:
         findings = [finding for finding in findings if finding.kind not in self._skip]
         for finding in findings:
             self.counts[finding.kind] += 1
-            self._mark(finding.row)
+            self._failed.add(finding.row)
             # The first by their rows are kept: findings about prompts come in no order.
             kept = self._first[finding.kind]
             kept.append(finding)
@@ -322,21 +322,13 @@ class FindingsFile:
         """Return the first findings of each kind that there is, in the order of the table."""
         return {kind: _keep_first(kept) for kind, kept in self._first.items() if kept}
 
-    def _mark(self, row: int) -> None:
-        byte = row >> 3
-        if byte >= len(self._failed):
-            self._failed.extend(bytes(byte + 1 - len(self._failed) + len(self._failed) // 4))
-        self._failed[byte] |= 1 << (row & 7)
-
     def has(self, row: int) -> bool:
-        """Return whether a row has a finding."""
-        byte = row >> 3
-        return byte < len(self._failed) and bool(self._failed[byte] >> (row & 7) & 1)
+        return row in self._failed
 
     @property
     def rows(self) -> int:
         """How many rows have a finding."""
-        return sum(byte.bit_count() for byte in self._failed)
+        return len(self._failed)
 
 
 def _keep_first(findings: list[CheckFinding]) -> list[CheckFinding]:
@@ -378,7 +370,7 @@ def write_page(summary: CheckSummary, table: str, path: Path) -> None:
 
 # --- the table without some rows ------------------------------------------------------------------
 
-Write = Callable[[Block, list[int]], int]  # writes rows of a block, and returns how many it could
+Kept = Iterable[tuple[Any, list[int]]]  # the records of blocks, and which of them are kept
 
 _STATE, _INFO = "state.json", "dataset_info.json"
 _START = 1 << 16  # bytes in which an array begins, if it is one
@@ -425,15 +417,23 @@ def drop_rows(
     Each file keeps its format: a line of JSON is written byte for byte, Parquet keeps its schema.
     """
     row = left = 0
+
+    def kept(number: int, file: InputFile) -> Kept:
+        nonlocal row, left
+        for block in blocks_of(file, number):
+            here: Any = block.records
+            some = [i for i in range(len(block)) if not failed(row + i)]
+            row += len(block)
+            if isinstance(here, list):  # what cannot be read is left out, if no finding says so too
+                some = [i for i in some if not isinstance(here[i], UnreadableRecord)]
+            left += len(some)
+            yield here, some
+
     for number, (file, path) in enumerate(zip(files, paths, strict=True)):
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.name}.unfinished")
         try:
-            with _WRITERS[file.format](file, unfinished) as write:
-                for block in blocks_of(file, number):
-                    kept = [i for i in range(len(block)) if not failed(row + i)]
-                    row += len(block)
-                    left += write(block, kept)
+            _WRITERS[file.format](file, unfinished, kept(number, file))
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -450,8 +450,7 @@ def _open_output(file: InputFile, path: Path) -> Iterator[BinaryIO]:
         yield raw
 
 
-@contextmanager
-def _json_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_json(file: InputFile, path: Path, kept: Kept) -> None:
     """Write one object a line, or an array if the input is one; blank lines are left out."""
     is_array = False
     if file.format == "json":  # some hold one object a line, too
@@ -459,79 +458,53 @@ def _json_writer(file: InputFile, path: Path) -> Iterator[Write]:
             start: bytes = stream.read(_START)
         is_array = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
     before, after = (b"[\n", b"") if is_array else (b"", b"\n")
-
-    def write(block: Block, kept: list[int]) -> int:
-        nonlocal before
-        records: Any = block.records  # of JSON, bytes as they stand in the file
-        for index in kept:
-            out.write(before + records[index] + after)
-            before = b",\n" if is_array else b""
-        return len(kept)
-
     with _open_output(file, path) as out:
-        yield write
+        for records, indices in kept:
+            for index in indices:  # of JSON, records are bytes as they stand in the file
+                out.write(before + records[index] + after)
+                before = b",\n" if is_array else b""
         if is_array:
             out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-@contextmanager
-def _csv_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_csv(file: InputFile, path: Path, kept: Kept) -> None:
     """Write a header and rows, quoted if that is needed."""
+    delimiter = "\t" if file.format == "tsv" else ","
     header: list[str] = []
-
-    def write(block: Block, kept: list[int]) -> int:
-        records: Any = block.records
-        if not header:
-            header.extend(next((list(one) for one in records if isinstance(one, dict)), []))
-            rows.writerows([header] if header else [])
-        # A row that cannot be read is left out, even if its finding was skipped.
-        cells = [list(records[i].values()) for i in kept if isinstance(records[i], dict)]
-        rows.writerows(cells)
-        out.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
-        return len(cells)
-
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, delimiter="\t" if file.format == "tsv" else ",", lineterminator="\n")
     with _open_output(file, path) as out:
-        yield write
+        rows = csv.writer(getwriter("utf-8")(out), delimiter=delimiter, lineterminator="\n")
+        for records, indices in kept:
+            if not header:
+                header = next((list(one) for one in records if isinstance(one, dict)), [])
+                rows.writerows([header] if header else [])
+            rows.writerows(records[index].values() for index in indices)
 
 
-@contextmanager
-def _arrow_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_arrow(file: InputFile, path: Path, kept: Kept) -> None:
     """Write a Parquet file, or Arrow in the format that the input has: a stream, or a file."""
     new: Any = pq.ParquetWriter
     if file.format == "parquet":
-        with pq.ParquetFile(file.path) as table:
-            schema = table.schema_arrow
+        schema = pq.read_schema(file.path)
     else:
         with pa.memory_map(str(file.path)) as mapped:
             try:
                 schema, new = pa.ipc.open_stream(mapped).schema, pa.ipc.new_stream
             except pa.ArrowInvalid:
                 schema, new = pa.ipc.open_file(mapped).schema, pa.ipc.new_file
-
-    def write(block: Block, kept: list[int]) -> int:
-        records: Any = block.records
-        if isinstance(records, list):  # what could not be read
-            return 0
-        if kept:
-            batch = records.take(pa.array(kept, pa.int64()))
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-        return len(kept)
-
     with new(str(path), schema) as writer:
-        yield write
+        for records, indices in kept:
+            if indices:
+                batch = records.take(pa.array(indices, pa.int64()))
+                writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
 
 
 _WRITERS = {
-    "jsonl": _json_writer,
-    "json": _json_writer,
-    "csv": _csv_writer,
-    "tsv": _csv_writer,
-    "parquet": _arrow_writer,
-    "arrow": _arrow_writer,
+    "jsonl": _write_json,
+    "json": _write_json,
+    "csv": _write_csv,
+    "tsv": _write_csv,
+    "parquet": _write_arrow,
+    "arrow": _write_arrow,
 }
 
 

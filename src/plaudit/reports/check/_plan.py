@@ -82,7 +82,6 @@ class CheckPlan:
 
     files: the names of the inputs
     completions: the column that a model wrote; "" if there is none
-    listed: whether a record counts for as many rows as it has completions: here it never does
     groups: whether a record holds a list of completions
     scored: whether the completions are scored, to compare those of one prompt
     required: the columns that every row must have
@@ -109,8 +108,7 @@ class CheckPlan:
     comparisons: tuple[GoldComparison, ...]
     formats: tuple[AnswerFormat, ...]
     limits: Mapping[str, float]
-    listed: bool = False
-    programs: "tuple[ProgramTests, ...]" = ()
+    programs: tuple[ProgramTests, ...]
 
     @property
     def columns(self) -> frozenset[str]:

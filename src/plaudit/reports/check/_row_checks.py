@@ -540,7 +540,7 @@ Trials = list[tuple[AnswerFormat, Sequence[ScoreOrError]]]
 
 def calibrate(chunk: Chunk, plan: CheckPlan) -> Calibration:
     """Find the format in which most of the honest answers of some rows are right."""
-    records = [record for block in chunk.blocks for record in records_in(block, plan.columns)]
+    records = records_in(chunk.records, plan.columns)
     rows: list[Row] = [r for r in records if isinstance(r, dict) and not image_problems(r, plan)]
     found, unknown = [], []
     for comparison in plan.comparisons:
