@@ -18,7 +18,7 @@ from plaudit.tables.errors import InputError, RejectedRowError
 from plaudit.tables.inputs import InputFile, Inputs, find_inputs
 from plaudit.tables.output import OutputFolder
 from plaudit.tables.plan import Plan, check_numbers, heads_of, plan_of, with_columns
-from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
+from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_of
 from plaudit.tables.score_chunk import ROW_IDS, FirstParts, PartCounts, Rejected, ScoredChunk
 from plaudit.tables.storage import folder_url, is_url, local_path, stopping_on_system_errors
 from plaudit.tables.summary import ScoreProgress, ScoreSummary
@@ -175,7 +175,7 @@ class _FolderRun:
         # How many tasks Ray runs at once is for the cluster to say.
         at_once = None if engine == "ray" else workers or cores()
         self._progress = ScoreProgress(self._out, sum(f.size for f in self._plan.inputs), at_once)
-        missing = self._missing(chunks_to_score(self._plan.inputs, limit))
+        missing = self._missing(chunks_of(self._plan.inputs, limit, ranges=True))
         if engine == "ray":
             scored = score_on_ray(missing, self._plan, workers, ray_address)
         else:

@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
@@ -40,16 +40,6 @@ RETRIES = 10  # of a task of Ray: a node may die for reasons other than its task
 AHEAD = 2  # tasks of Ray that are sent for each core
 
 
-class WorkPlan(Protocol):
-    """What every worker is sent first: at least the names of the files, and the judge's limits."""
-
-    @property
-    def files(self) -> tuple[str, ...]: ...
-
-    @property
-    def limits(self) -> Mapping[str, float]: ...
-
-
 def score_locally(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None
 ) -> Generator[ScoredChunk]:
@@ -59,7 +49,7 @@ def score_locally(
 
 def process_locally(
     chunks: Iterator[Chunk],
-    plan: WorkPlan,
+    plan: Any,
     work: Callable[[Chunk, Any], T],
     workers: int | None = None,
     *,
@@ -68,6 +58,8 @@ def process_locally(
 ) -> Generator[T]:
     """Yield what `work(chunk, plan)` returns for each chunk, in the order in which they are done.
 
+    plan: what every worker is sent first; it has `files`, the names of the inputs, and `limits`,
+        those of the judge
     work: a function of a module, which is called in the workers; what it returns is pickled, and
         is neither text nor None
     resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
@@ -90,7 +82,7 @@ class _PendingChunk:
 class _ScoreProcess:
     """A process, and the task that it has, if any."""
 
-    def __init__(self, work: Callable[..., Any], plan: WorkPlan) -> None:
+    def __init__(self, work: Callable[..., Any], plan: Any) -> None:
         with ExitStack() as unless_started:
             here, there = socket.socketpair()
             unless_started.callback(here.close)
@@ -100,7 +92,7 @@ class _ScoreProcess:
             unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: _PendingChunk | None = None
-        self._unsent: tuple[Callable[..., Any], WorkPlan] | None = (work, plan)
+        self._unsent: tuple[Callable[..., Any], Any] | None = (work, plan)
 
     def send_task(self, task: _PendingChunk) -> bool:
         """Send a task, and return whether it was sent; work and plan go before the first."""
@@ -138,7 +130,7 @@ class _ScoreProcesses(Generic[T]):
 
     def __init__(
         self,
-        plan: WorkPlan,
+        plan: Any,
         work: Callable[[Chunk, Any], T],
         size: int,
         resume_hint: str,
@@ -221,7 +213,7 @@ class _ScoreProcesses(Generic[T]):
             worker.stop(wait_first=worker.task is None)
 
 
-def _rows_of(chunk: Chunk, plan: WorkPlan) -> str:
+def _rows_of(chunk: Chunk, plan: Any) -> str:
     """Return what a message calls the rows of a chunk."""
     if chunk.range is not None:
         where = chunk.range

@@ -152,7 +152,7 @@ def _tables_in(folder: Path, seen: set[Path]) -> Iterator[Path]:
         yield from (table for split in splits for table in _tables_in(folder / split, seen))
     elif (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file():
         yield from _shards_of(folder)
-    elif _is_scored(folder):
+    elif (run := folder / "_run.json").is_file() and "plaudit" in _json(run):  # a scored folder
         yield from sorted(folder.glob("part-*.parquet"))
     else:
         for path in sorted(folder.iterdir()):
@@ -173,11 +173,6 @@ def _shards_of(folder: Path) -> Iterable[Path]:
             "save it again after dataset.flatten_indices()"
         )
     return [folder / shard["filename"] for shard in state.get("_data_files", [])]
-
-
-def _is_scored(folder: Path) -> bool:
-    run = folder / "_run.json"
-    return run.is_file() and "plaudit" in _json(run)
 
 
 def _json(path: Path) -> dict[str, Any]:

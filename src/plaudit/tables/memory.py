@@ -12,10 +12,10 @@ import pickle
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
 
@@ -335,29 +335,36 @@ Added = Mapping[str, list[Any]]
 Replaced = Mapping[str, tuple[str, list[Any]]]
 
 
-class MemoryTable(Protocol):
+class MemoryTable:
     """A table of one kind; `names` are those of its columns."""
 
-    names: list[str]
+    _columns = "column_names"  # the attribute that has them
 
-    def __len__(self) -> int: ...
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = _names(getattr(table, self._columns))
+
+    def __len__(self) -> int:
+        return len(self._table)
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         """Return the values of a column, of some rows."""
+        raise NotImplementedError
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> "MemoryTable":
         """Return the rows at these indices; `columns` replaces some of their columns."""
+        raise NotImplementedError
 
     def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         """Return the same kind of table with more columns: numbers, but for those in `texts`."""
+        raise NotImplementedError
 
 
 def table_of(table: Any) -> MemoryTable:
     """Return the table that a caller passes; raise InputError if it is none."""
     for module, name, kind in _FOREIGN:
         if (package := sys.modules.get(module)) and isinstance(table, getattr(package, name, ())):
-            found: MemoryTable = kind(table)
-            return found
+            return kind(table)
     if isinstance(table, Mapping):
         return _check_mapping(table)
     if isinstance(table, list | tuple):
@@ -395,13 +402,8 @@ def _check_mapping(table: Mapping[str, Any]) -> MemoryTable:
     return _Lists(table)
 
 
-class _Pandas:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = _names(table.columns)
-
-    def __len__(self) -> int:
-        return len(self._table)
+class _Pandas(MemoryTable):
+    _columns = "columns"
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         return _cells(python_values(self._table[name].iloc[start:end]))
@@ -419,13 +421,8 @@ class _Pandas:
         return self._table.assign(**{**added, **numbers})
 
 
-class _Polars:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = list(table.columns)
-
-    def __len__(self) -> int:
-        return len(self._table)
+class _Polars(MemoryTable):
+    _columns = "columns"
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         column = self._table.get_column(name).slice(start, end - start)
@@ -447,15 +444,7 @@ class _Polars:
         )
 
 
-class _Arrow:
-    def __init__(self, table: Any) -> None:
-        is_batch = isinstance(table, pa.RecordBatch)
-        self._table = pa.Table.from_batches([table]) if is_batch else table
-        self.names = _names(self._table.column_names)
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
+class _Arrow(MemoryTable):
     def values(self, name: str, start: int, end: int) -> list[Any]:
         column = self._table.select([name]).slice(start, end - start)
         return [row[name] for row in python_rows(column)]
@@ -474,22 +463,18 @@ class _Arrow:
         return table
 
 
-class _Dataset:
+class _Dataset(MemoryTable):
     """A Hugging Face dataset."""
 
     def __init__(self, table: Any) -> None:
-        self._table = table
+        super().__init__(table)
         self._plain = table.with_format(None)  # values as they are, not as tensors
-        self._columns: dict[str, Any] = {}  # each alone, so that reading it decodes no other
-        self.names = list(table.column_names)
-
-    def __len__(self) -> int:
-        return len(self._table)
+        self._alone: dict[str, Any] = {}  # each column, so that reading it decodes no other
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        if name not in self._columns:
-            self._columns[name] = self._plain.select_columns([name])
-        return list(self._columns[name][start:end][name])
+        if name not in self._alone:
+            self._alone[name] = self._plain.select_columns([name])
+        return list(self._alone[name][start:end][name])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
         table = self._table.select(list(indices)).remove_columns(list(columns))
@@ -509,7 +494,7 @@ class _Dataset:
         return both if is_plain else both.with_format(form["type"], **form["format_kwargs"])
 
 
-class _Dicts:
+class _Dicts(MemoryTable):
     """A list of dictionaries; some of them may lack a column."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -519,17 +504,14 @@ class _Dicts:
                     f"row {index} must be a dict such as {{'completion': '4', 'solution': '4'}}, "
                     f"got {type(row).__name__}: {row!r:.80}"
                 )
-        self._rows = rows
+        self._table = rows
         self.names = _names(dict.fromkeys(name for row in rows for name in row))
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return _cells([row.get(name) for row in self._rows[start:end]])
+        return _cells([row.get(name) for row in self._table[start:end]])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
-        rows = [dict(self._rows[index]) for index in indices]
+        rows = [dict(self._table[index]) for index in indices]
         for old, (new, values) in columns.items():
             rows = [
                 {new if name == old else name: v for name, v in {**row, old: value}.items()}
@@ -541,40 +523,40 @@ class _Dicts:
         more = zip(*added.values(), strict=True)
         return [
             {**row, **dict(zip(added, values, strict=True))}
-            for row, values in zip(self._rows, more, strict=True)
+            for row, values in zip(self._table, more, strict=True)
         ]
 
 
-class _Lists:
+class _Lists(MemoryTable):
     """A dictionary of columns."""
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = {name: rows_of(column, str(name)) for name, column in columns.items()}
-        self.names = _names(self._columns)
-        self._rows = _rows_in(self._columns)
+        self._table = {name: rows_of(column, str(name)) for name, column in columns.items()}
+        self.names = _names(self._table)
+        self._rows = _rows_in(self._table)
 
     def __len__(self) -> int:
         return self._rows
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return _cells(self._columns[name][start:end])
+        return _cells(self._table[name][start:end])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
         kept = {
             name: (name, [column[index] for index in indices])
-            for name, column in self._columns.items()
+            for name, column in self._table.items()
         }
         return _Lists(dict((kept | dict(columns)).values()))
 
     def with_columns(self, added: Added, texts: Collection[str]) -> Any:
-        return {**self._columns, **added}
+        return {**self._table, **added}
 
 
-_FOREIGN: tuple[tuple[str, str, type[Any]], ...] = (
+_FOREIGN: tuple[tuple[str, str, Callable[[Any], MemoryTable]], ...] = (
     ("pandas", "DataFrame", _Pandas),
     ("polars", "DataFrame", _Polars),
     ("pyarrow", "Table", _Arrow),
-    ("pyarrow", "RecordBatch", _Arrow),
+    ("pyarrow", "RecordBatch", lambda batch: _Arrow(pa.Table.from_batches([batch]))),
     ("datasets", "Dataset", _Dataset),
 )
 

@@ -36,7 +36,6 @@ from plaudit.tables.storage import Folder, folder_at, local_path, url_in, why
 from plaudit.tables.summary import RunCounts, ScoreSummary
 
 PROGRESS = ".progress"
-SHORT = 1000  # bytes of counts that are kept in memory
 REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = (
     *("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part"),
@@ -67,7 +66,7 @@ class OutputFolder:
         self._overwrite = overwrite
         self._lock = -1
         self._there: set[int] = set()  # the parts that are there, with their counts
-        self._known: dict[int, bytes] = {}  # the counts of parts, if they are short
+        self._known: dict[int, PartCounts] = {}  # the counts of parts without rejected rows
 
     def __enter__(self) -> "OutputFolder":
         try:
@@ -175,14 +174,11 @@ class OutputFolder:
             return
         numbers = sorted(self._there)
         with ThreadPoolExecutor(REQUESTS) as pool:
-            for number, counts in zip(numbers, pool.map(self._counts, numbers), strict=True):
+            for number, counts in zip(numbers, pool.map(self.part_counts, numbers), strict=True):
                 self._remember(number, counts)
 
-    def _counts(self, number: int) -> bytes:
-        return self._folder.read(_counts_file(number))
-
-    def _remember(self, number: int, counts: bytes) -> None:
-        if len(counts) <= SHORT:  # rejected rows may be many, and are read again
+    def _remember(self, number: int, counts: PartCounts) -> None:
+        if not counts["rejected"]:  # rejected rows may be many, and are read again
             self._known[number] = counts
 
     @property
@@ -196,14 +192,16 @@ class OutputFolder:
 
     def part_counts(self, number: int) -> PartCounts:
         """Return the counts of a part that is there."""
-        counts: PartCounts = json.loads(self._known.get(number) or self._counts(number))
+        if number in self._known:
+            return self._known[number]
+        counts: PartCounts = json.loads(self._folder.read(_counts_file(number)))
         return counts
 
     def add(self, scored: ScoredChunk) -> None:
         """Write a part, unless the worker that scored it has."""
         if scored.part is not None:
             write_part(self._folder, scored, f"{self.path}")
-        self._remember(scored.number, _json(scored.counts))
+        self._remember(scored.number, scored.counts)
 
     def finish(self, parts: int) -> None:
         """Write the rejected rows and the counts of the whole run, whose parts are all there."""

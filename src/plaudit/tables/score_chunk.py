@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import Any, TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -35,9 +35,6 @@ from plaudit.tables.errors import (
 )
 from plaudit.tables.plan import Column, Plan, array_of
 from plaudit.tables.readers import Block, Chunk, UnreadableRecord, python_rows, records_in, start_of
-
-if TYPE_CHECKING:
-    from plaudit.scores import Score
 
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 ROW_IDS = 10**9  # ids for the rows of a part
@@ -101,7 +98,10 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
         _ = component.bound  # a reward that cannot be imported here is not the fault of a row
     chunk = chunk.loaded(plan.inputs)
     block = chunk.records
-    records = records_in(block, _columns_read(plan))
+    groups = [] if plan.group is None else [plan.group]
+    # Of Arrow, only these are converted to Python values.
+    read = {plan.completions, *plan.exploded, *plan.reward_columns, *groups}
+    records = records_in(block, read)
     rows, rejected = _rows_in(records, block, chunk, plan)
     batch, errors = _scored(plan.recipe, _arguments(rows, plan))
     if errors:
@@ -338,12 +338,6 @@ def _kind(value: Any) -> str:
 # --- rows -> scores -------------------------------------------------------------------------------
 
 
-def _columns_read(plan: Plan) -> set[str]:
-    """Return the columns of Arrow that are converted to Python values."""
-    group = [] if plan.group is None else [plan.group]
-    return {plan.completions, *plan.exploded, *plan.reward_columns, *group}
-
-
 def _arguments(rows: Rows, plan: Plan) -> dict[str, list[Any]]:
     exploded = {column.source for column in plan.columns if column.exploded}
     names = [name for name in plan.reward_columns if name != plan.completions]
@@ -356,10 +350,12 @@ def _arguments(rows: Rows, plan: Plan) -> dict[str, list[Any]]:
 
 def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[RowScore | Exception]:
     """Return the score of each row, or why it has none."""
-    outcomes: list[RowScore | Exception] = []
-    for piece in _pieces(recipe, arguments):
-        outcomes += [piece] if isinstance(piece, Exception) else piece.rows
-    return outcomes
+    return _outcomes(_pieces(recipe, arguments))
+
+
+def _outcomes(pieces: Sequence[ScoredBatch | Exception]) -> list[RowScore | Exception]:
+    rows = ([one] if isinstance(one, Exception) else one.rows for one in pieces)
+    return [one for some in rows for one in some]
 
 
 def _pieces(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[ScoredBatch | Exception]:
@@ -392,17 +388,11 @@ def _scored(
     pieces = _pieces(recipe, arguments)
     if len(pieces) == 1 and isinstance(pieces[0], ScoredBatch):
         return pieces[0], {}
-    errors: dict[int, Exception] = {}
-    scores: dict[str, list[Score]] = {component.name: [] for component in recipe.components}
-    index = 0
-    for piece in pieces:
-        if isinstance(piece, Exception):
-            errors[index] = piece
-            index += 1
-            continue
-        for name, own in piece.components.items():
-            scores[name] += own
-        index += len(piece.totals)
+    outcomes = _outcomes(pieces)
+    errors = {index: one for index, one in enumerate(outcomes) if isinstance(one, Exception)}
+    good = [one for one in outcomes if not isinstance(one, Exception)]
+    names = [component.name for component in recipe.components]
+    scores = {name: [row.components[name] for row in good] for name in names}
     weights = {component.name: component.weight for component in recipe.components}
     return ScoredBatch(scores, weights), errors
 
