@@ -90,10 +90,9 @@ class LengthBin:
 class Groups:
     """The groups; each array has one entry per group.
 
-    rows, scored: how many rows, and how many with a total
+    scored: how many rows have a total
     decided, right: how many rows are known to be right or wrong, and how many are right
     mean, variance, low, high: of the totals; NaN if there is none
-    first: the index of the first row
     """
 
     names: list[str]

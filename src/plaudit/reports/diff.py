@@ -183,15 +183,11 @@ class Measure:
 class Difference:
     """The difference between two runs, `a` before and `b` after.
 
-    rows: how many rows are in both
-    changed: how many of them have other values
-    status_only: how many have another status, and the same values
+    changed, status_only: how many rows of both have other values, or another status alone
     only_a, only_b: how many rows only one run has, and the first of their row ids
     measures: the total, then the components that both have
-    components_a, components_b: the components that only one run has
     statuses: how many rows went from one status to another
     changes: the largest changes, by the total, then by the components; None counts as 0 here
-    notes: what a reader should know first
     """
 
     a: str

@@ -47,8 +47,6 @@ VARIABLE = "PLAUDIT_RECORD_ROWS"  # another number of rows that make a step
 class Recorder:
     """Records what a process scores, into a folder that any number of processes share.
 
-    folder: where to record
-    components: the names of the rewards, which are columns of the record
     recipe: the recipe as TOML, or "" if there is none; `_run.json` keeps it
     """
 

@@ -302,9 +302,7 @@ Query: TypeAlias = dict[str, Any]
 class Alarm:
     """Something to look at.
 
-    kind: which rule, such as "no answer"
-    about: what it is about, such as a component or an answer; a rule may hold for several of them
-    text: one or two sentences for a person
+    about: a component or an answer, for example; a rule may hold for several of them
     first, last: the steps at which the rule held first and last
     is_over: whether the rule has not held for some steps
     rows: which rows show it: a step, and an order or a filter, as the page asks for rows

@@ -509,10 +509,8 @@ class TrainerCall:
     def group(self, row: int, rows: int, first: int) -> int:
         """Return the number of a row's group in its step.
 
-        A group may be spread over processes, each of which has a part of the step's rows.
-
-        rows: how many rows the batch has
-        first: how many rows of the step the process has had before
+        A group may be spread over processes, each of which has a part of the step's rows; `first`
+        are the rows of the step that the process has had before.
         """
         return (first * self.processes + self.process * rows + row) // self.group_size
 

@@ -60,9 +60,7 @@ def process_locally(
 
     plan: what every worker is sent first; it has `files`, the names of the inputs, and `limits`,
         those of the judge
-    work: a function of a module, which is called in the workers; what it returns is pickled, and
-        is neither text nor None
-    resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
+    work: a function of a module; what it returns is pickled, and is neither text nor None
     """
     pool = _ScoreProcesses(plan, work, workers or cores(), resume_hint, retry_hint)
     try:

@@ -62,7 +62,6 @@ class InputFile:
 
     path: where it is on this machine; for a remote file, the last part of its URL
     name: what to call it in messages: the path as the user would write it, or the URL
-    format: "jsonl", "json", "csv", "tsv", "parquet" or "arrow"
     codec: "gzip", "zstd", or "" if it is not compressed
     fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
         recognises it

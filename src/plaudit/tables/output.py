@@ -54,7 +54,6 @@ AT_ONCE = 1024  # rows that are held in memory with their texts
 class OutputFolder:
     """A folder that one run writes.
 
-    path: a path of this machine, or the URL of a folder in the storage of a cluster
     manifest: what is scored, and how: a run that is resumed has the same
     overwrite: whether to remove an earlier run; else it is resumed, or an error if it differs
     """

@@ -224,10 +224,7 @@ def _is_finite(value: float) -> bool:
 class Engine:
     """Plays attacks on the rows of a sample, and turns what they earned into findings.
 
-    formats: the format of each component, and of the total if there are several
     unpaid: the components that pay nothing by themselves, with the reason
-    classes: those to try
-    attacks: others than those that come with plaudit
     """
 
     def __init__(

@@ -189,10 +189,8 @@ _WRONG_WORDS = (
 class PaidFormat:
     """How a component wants its answers, and what it pays for them.
 
-    format: the format that pays best, with a right answer in it
     own: the format that the table or the user shows, which a right answer must be paid in
-    pays: what a right answer gets, row by row; None if the row is skipped
-    wrong: what a wrong answer gets in the same format, row by row
+    pays, wrong: what a right and a wrong answer get, row by row; None if the row is skipped
     full: what a right answer gets if nothing is amiss
     floor: the value from which pay is counted: 0, or what a wrong answer gets if a right one gets
         no more than 0

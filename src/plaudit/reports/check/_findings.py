@@ -139,16 +139,11 @@ KINDS = {
 class CheckFinding:
     """Something wrong with a row.
 
-    kind: one of KINDS
     file, line: where the row is; in a file without lines, such as Parquet, the line is the number
         of the row in the file, from 1; for a table in memory, the file is ""
-    row: its number among all rows, from 0
-    column: the column that it is about; "" for the whole row
-    value: the beginning of the column's value
-    why: what is wrong, in a sentence
+    row: its number among all rows, from 0; related_row: that of another row that it is about
+    value, prompt: the beginnings of the column's value, and of the row's prompt
     component: the reward of the recipe that said so; "" if none did
-    related_row: the number of the other row, for findings about two
-    prompt: the beginning of the row's prompt, if it has one
     """
 
     kind: str
@@ -264,8 +259,6 @@ _SCHEMA = pa.schema([(n, pa.int64() if n in _NUMBERS else pa.string()) for n in 
 class FindingsFile:
     """Writes findings as they come; the file is there as a whole or not at all.
 
-    path: the file to write
-    skip: kinds that are left out
     counts: how many findings of each kind there were
     """
 
