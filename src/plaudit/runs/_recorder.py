@@ -513,10 +513,8 @@ def _kind(values: Sequence[Any]) -> str:
     """Return the type of a column; "" if its values cannot be kept."""
     if not values:
         return "string"
-    for kind, types in _NUMBERS.items():
-        if all(
-            isinstance(one, types) and isinstance(one, bool) == (kind == "bool") for one in values
-        ):
+    for kind in _NUMBERS:
+        if all(_is_of(one, kind) for one in values):
             return kind
     first = values[0]
     if isinstance(first, list | tuple) and len(first) > _LONGEST:
@@ -524,6 +522,10 @@ def _kind(values: Sequence[Any]) -> str:
     if isinstance(first, list | tuple | dict):
         return "string" if _is_json(first) else ""
     return "string" if isinstance(first, str | int | float) else ""
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, _NUMBERS[kind]) and isinstance(value, bool) == (kind == "bool")
 
 
 def _is_json(value: Any) -> bool:
@@ -611,11 +613,7 @@ def _text(value: Any) -> str | None:
 def _array(values: Sequence[Any], kind: str) -> pa.Array:
     if kind == "string":
         return text_array(_texts([_plain(value) for value in values]))
-    types = _NUMBERS[kind]
-    fitting = [
-        value if isinstance(value, types) and isinstance(value, bool) == (kind == "bool") else None
-        for value in map(_plain, values)
-    ]
+    fitting = [value if _is_of(value, kind) else None for value in map(_plain, values)]
     try:
         return pa.array(fitting, kind)
     except (pa.ArrowInvalid, OverflowError):  # an integer of more than 64 bits

@@ -487,57 +487,48 @@ def no_signal(history: History, index: int) -> Iterator[Alarm]:
 
 def no_answer(history: History, index: int) -> Iterator[Alarm]:
     """In more than a third of the rows, no answer was found."""
-    steps = history.window(index)
-    if steps and (share := _share(steps, "no_answer")) > NO_ANSWER:
-        yield _alarm(
-            "no answer",
-            "",
-            f"In {share:.0%} of the completions of the last {len(steps)} steps no answer was "
-            "found: check whether the prompt says how to give it, and whether completions are cut "
-            "off.",
-            steps[-1].step,
-            _last_with(steps, "no_answer"),
-        )
+    yield from _status_alarms(
+        *(history, index, "no answer", "no_answer", NO_ANSWER),
+        "In {share:.0%} of the completions of the last {steps} steps no answer was found: check "
+        "whether the prompt says how to give it, and whether completions are cut off.",
+    )
 
 
 def timeouts(history: History, index: int) -> Iterator[Alarm]:
     """Rows took too long to be scored."""
-    steps = history.window(index)
-    if steps and (share := _share(steps, "timeout")) > TIMEOUTS:
-        yield _alarm(
-            "timeouts",
-            "",
-            f"{share:.1%} of the rows of the last {len(steps)} steps were not scored in time: "
-            "what they say is not known, and a recipe skips them. Look at these answers, or raise "
-            "the deadline (PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
-            steps[-1].step,
-            _last_with(steps, "timeout"),
-        )
+    yield from _status_alarms(
+        *(history, index, "timeouts", "timeout", TIMEOUTS),
+        "{share:.1%} of the rows of the last {steps} steps were not scored in time: what they say "
+        "is not known, and a recipe skips them. Look at these answers, or raise the deadline "
+        "(PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
+    )
 
 
 def cut_off(history: History, index: int) -> Iterator[Alarm]:
     """Many more completions are cut off than before."""
-    steps, start = history.window(index), history.start(index)
-    share = _share(steps, "truncated") if steps else 0.0
-    if start is None or share <= CUT_OFF:
-        return
+    start = history.start(index) or 0
     earlier = history.steps[max(0, index - BACK) : start]
     before = _share(earlier, "truncated")
-    if earlier and share >= GROWN * before:
-        yield _alarm(
-            "cut off",
-            "",
-            f"{share:.0%} of the completions of the last {len(steps)} steps were cut off at the "
-            f"maximum, and {before:.0%} before: allow longer ones, pay shorter ones, or skip "
-            'them with truncated = "skip" in the recipe.',
-            steps[-1].step,
-            _last_with(steps, "truncated"),
+    if earlier and _share(history.window(index), "truncated") >= GROWN * before:
+        yield from _status_alarms(
+            *(history, index, "cut off", "truncated", CUT_OFF),
+            "{share:.0%} of the completions of the last {steps} steps were cut off at the maximum, "
+            f"and {before:.0%} before: allow longer ones, pay shorter ones, or skip them with "
+            'truncated = "skip" in the recipe.',
         )
 
 
-def _last_with(steps: Sequence[Step], status: str) -> Query:
-    """Return a query for the rows with a status, of the last step that has some."""
-    return {"status": status, "step": max(s.step for s in steps if s.statuses.get(status))}
+def _status_alarms(
+    history: History, index: int, kind: str, status: str, most: float, text: str
+) -> Iterator[Alarm]:
+    """Yield an alarm if the share of the rows of a window with a status is above `most`."""
+    steps = history.window(index)
+    share = _share(steps, status)
+    if share > most:
+        # The rows of the last step that has some show it.
+        rows = {"status": status, "step": max(s.step for s in steps if s.statuses.get(status))}
+        said = text.format(share=share, steps=len(steps))
+        yield _alarm(kind, "", said, steps[-1].step, rows)
 
 
 def _share(steps: Sequence[Step], status: str) -> float:

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import Any, TextIO
 
@@ -152,21 +152,22 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
     }
 
 
+@dataclass(slots=True)
 class _FolderRun:
     """Scores the chunks whose parts are not there yet."""
 
-    def __init__(
-        self, folder: OutputFolder, plan: Plan, strict: bool, progress: TextIO | None
-    ) -> None:
-        self._folder, self._plan, self._strict = folder, plan, strict
-        self._out = progress
-        self._progress = ScoreProgress(None, 0)
-        self._first_parts = FirstParts()
-        self.rows_before = 0  # of the parts that were there already
-        self._parts = 0
-        self._read: dict[int, int] = {}
-        self._lines: dict[int, tuple[int, int]] = {}  # the file and the lines of each part
-        self._first_rejected: Rejected | None = None
+    _folder: OutputFolder
+    _plan: Plan
+    _strict: bool
+    _out: TextIO | None
+    rows_before: int = 0  # of the parts that were there already
+    _progress: ScoreProgress = field(init=False)
+    _first_parts: FirstParts = field(default_factory=FirstParts)
+    _parts: int = 0
+    _read: dict[int, int] = field(default_factory=dict)
+    # The file and the lines of each part.
+    _lines: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _first_rejected: Rejected | None = None
 
     def score(
         self, engine: str, workers: int | None, ray_address: str | None, limit: int | None

@@ -14,7 +14,7 @@ import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar, cast
@@ -123,23 +123,18 @@ class _ScoreProcess:
         return self.process.wait()
 
 
+@dataclass(slots=True)
 class _ScoreProcesses(Generic[T]):
     """Worker processes, and the tasks that wait for one."""
 
-    def __init__(
-        self,
-        plan: Any,
-        work: Callable[[Chunk, Any], T],
-        size: int,
-        resume_hint: str,
-        retry_hint: str,
-    ) -> None:
-        self._plan = plan
-        self._work = work
-        self._size = size
-        self._resume_hint, self._retry_hint = resume_hint, retry_hint
-        self._workers: list[_ScoreProcess] = []
-        self._ready: deque[_PendingChunk] = deque()  # ahead, so that no worker waits for the disk
+    _plan: Any
+    _work: Callable[[Chunk, Any], T]
+    _size: int
+    _resume_hint: str
+    _retry_hint: str
+    _workers: list[_ScoreProcess] = field(default_factory=list)
+    # Ahead, so that no worker waits for the disk.
+    _ready: deque[_PendingChunk] = field(default_factory=deque)
 
     def run(self, chunks: Iterator[Chunk]) -> Iterator[T]:
         while self._fill(chunks) or self._busy():
