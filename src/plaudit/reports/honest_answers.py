@@ -206,7 +206,8 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
     """Return the gold of a box, or of a list of boxes; None if it is neither."""
     if box := _corners(value):
         written = [json.dumps(one) for one in (value, list(box), [{"bbox_2d": list(box)}])]
-        ways = tuple(dict.fromkeys([*texts, *written, _centre(box)]))
+        click = f"({(box[0] + box[2]) / 2:g}, {(box[1] + box[3]) / 2:g})"
+        ways = tuple(dict.fromkeys([*texts, *written, click]))
         return GoldAnswer(GoldKind.BOX, ways, boxes=(box,), labels=_labels([value]))
     boxes = [_corners(one) for one in value] if isinstance(value, list) else []
     found = tuple(box for box in boxes if box)
@@ -214,12 +215,6 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
         return None
     ways = tuple(dict.fromkeys([*texts, json.dumps(value), json.dumps([*map(list, found)])]))
     return GoldAnswer(GoldKind.BOXES, ways, boxes=found, labels=_labels(value))
-
-
-def _centre(box: Corners) -> str:
-    """Return a click on a box."""
-    left, top, right, bottom = box
-    return f"({(left + right) / 2:g}, {(top + bottom) / 2:g})"
 
 
 def _labels(values: list[Any]) -> tuple[str, ...]:
@@ -438,11 +433,6 @@ class AnswerFormat:
         if opening.startswith("```"):
             return opening, "\n```"
         return opening, "**" if opening.startswith("**") else ""
-
-    def write_mark(self, answer: str) -> str:
-        r"""Return the answer with its mark alone, such as `\boxed{4}`."""
-        before, after = self.mark
-        return f"{before}{answer}{after}"
 
 
 def usual_formats(tags: Sequence[str] = ()) -> list[AnswerFormat]:

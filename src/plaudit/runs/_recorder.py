@@ -195,7 +195,11 @@ class Recorder:
         self._rows[step] += len(batch)
         where = session.process, first, self.folder
         rows = arrow_batch(batch, self.components, self._kept, step, *where)
-        part = self._open.pop(step, None) or self._open_part(session, step)
+        part = self._open.pop(step, None)
+        if part is None:
+            self._number += 1
+            name = RecordedPart(step, session.process, session.number, self._number)
+            part = _OpenPart(session.spool / f"{name}{OPEN}")
         part.add(rows)
         if len(batch) >= LARGE:
             part.complete()
@@ -208,11 +212,6 @@ class Recorder:
     def _log_alarms(self) -> None:
         for alarm in self._writer.alarms() if self._writer else ():
             LOGGER.warning("plaudit: %s (plaudit watch %s shows the rows)", alarm, self.folder)
-
-    def _open_part(self, session: RecordSession, step: int) -> "_OpenPart":
-        self._number += 1
-        name = RecordedPart(step, session.process, session.number, self._number)
-        return _OpenPart(session.spool / f"{name}{OPEN}")
 
     def _close_parts(self, before: int | None = None) -> None:
         now = time.monotonic()

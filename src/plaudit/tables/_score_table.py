@@ -112,18 +112,14 @@ def _print_guesses(plan: Plan, out: TextIO | None) -> None:
         is_text = argument == "completions"
         option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
         print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
-    if other := _other_gold(plan):
+    # If `solution` is read by its name alone, another column may hold golds, too.
+    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
+    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
+    if not is_named and (other := first_of(GOLD, names)):
         hint = f"for {other}, say --column solution={other}"
         print(f"plaudit: solution: column solution ({hint})", file=out)
     if plan.renamed:
         print(f"plaudit: {renamed_note(plan.renamed)}", file=out)
-
-
-def _other_gold(plan: Plan) -> str | None:
-    """Return a column that may hold golds, too, if `solution` is read by its name alone."""
-    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
-    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
-    return None if is_named else first_of(GOLD, names)
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:

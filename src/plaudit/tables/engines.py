@@ -12,7 +12,7 @@ import subprocess
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
@@ -356,14 +356,9 @@ def _scored_by_tasks(
             for reference in done:
                 yield _result(ray, reference)
     finally:
-        _cancel(ray, pending)
-
-
-def _cancel(ray: Any, tasks: Iterable[Any]) -> None:
-    """End the tasks of a run that has stopped: they must not write into the next run's folder."""
-    for task in tasks:
-        with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
-            ray.cancel(task, force=True)
+        for task in pending:  # a run that has stopped must not write into the next run's folder
+            with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
+                ray.cancel(task, force=True)
 
 
 def _result(ray: Any, reference: Any) -> Any:

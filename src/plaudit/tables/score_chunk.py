@@ -213,11 +213,8 @@ class Rows:
     def rejected(self, index: int, reason: str, file: str) -> Rejected:
         """Return the row at an index as one that was rejected."""
         start = start_of(self.records[index])
-        return _reject(file, self.lines[index], self.row_ids[index], reason, start)
-
-
-def _reject(file: str, line: int, row_id: int, reason: str, row: str) -> Rejected:
-    return {"file": file, "line": line, "row_id": row_id, "reason": reason, "row": row}
+        line, row_id = self.lines[index], self.row_ids[index]
+        return Rejected(file=file, line=line, row_id=row_id, reason=reason, row=start)
 
 
 def _rows_in(
@@ -230,7 +227,9 @@ def _rows_in(
     problems = _problems(records, plan)
     file = plan.files[block.file]
     rejected = [
-        _reject(file, block.numbers[p], firsts[p], why, start_of(records[p]))
+        Rejected(
+            file=file, line=block.numbers[p], row_id=firsts[p], reason=why, row=start_of(records[p])
+        )
         for p, why in problems.items()
     ]
     good = [place for place in range(len(records)) if place not in problems]
@@ -273,15 +272,11 @@ def _groups(records: Sequence[dict[str, Any]], row_ids: Sequence[int], plan: Pla
             continue
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
         if text not in known:
-            known[text] = _group_of(text)
+            is_short = len(text) <= _MAX_GROUP_ID and text.isprintable()
+            digest = blake2b(text.encode("utf-8", "replace"), digest_size=8)
+            known[text] = text if is_short else digest.hexdigest()
         groups.append(known[text])
     return groups
-
-
-def _group_of(text: str) -> str:
-    if len(text) <= _MAX_GROUP_ID and text.isprintable():
-        return text
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _problems(records: Sequence[ParsedRecord], plan: Plan) -> dict[int, str]:

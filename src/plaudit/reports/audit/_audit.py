@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
@@ -103,7 +104,7 @@ class AttackRun:
         for row, result in self.results.items():
             if isinstance(result, Pay):
                 value = result.values.get(target)
-                if result.problems.get(target) or (value is not None and not _is_finite(value)):
+                if result.problems.get(target) or (value is not None and not isfinite(value)):
                     found["unstable"].append(row)
             elif isinstance(result, Raised):
                 if result.component in ("", target):
@@ -212,10 +213,6 @@ def _odd_reason(result: Result, target: str) -> str:
     if isinstance(result, Hung):
         return "It ended its process." if result.ended_process else "It did not finish in time."
     return f"It gave {result.problems.get(target) or result.values.get(target)}."
-
-
-def _is_finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
 
 
 # --- all of them ----------------------------------------------------------------------------------
@@ -493,7 +490,7 @@ class Engine:
         if len(text) > _LONGEST:
             cut = len(text) - _LONGEST
             text = f"{text[: _LONGEST // 2]}\n[… {cut} characters …]\n{text[-_LONGEST // 2 :]}"
-        number = None if value is None or not _is_finite(value) else round(value, 6)
+        number = None if value is None or not isfinite(value) else round(value, 6)
         return Example(self._sample.numbers[row], text, number, why)
 
 

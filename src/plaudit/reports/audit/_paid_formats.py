@@ -85,6 +85,7 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
     others = [name for name in columns if name != column]
     tests = _tests_column(recipe, others)
     gold = tests or _gold_column(recipe, others)
+    program = first_of(PROGRAM, others) or ""
     rows = [{n: table.values(n, at, at + 1)[0] for n in columns} for at in numbers]
     values = [table.values(column, at, at + 1)[0] if column else None for at in numbers]
     texts = {index: _completion(value, index) for index, value in enumerate(values)}
@@ -97,7 +98,7 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
             for value in values
         ),
         gold_column=gold,
-        golds=_program_golds(rows, tests, others)
+        golds=[program_gold(row.get(tests), row.get(program)) for row in rows]
         if tests
         else _of_one_kind([_gold(row, gold, _first_alternative(recipe)) for row in rows]),
     )
@@ -117,13 +118,6 @@ def _tests_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
     needs = recipe.needs()
     names = (needs[name] for name in TESTS if name in needs and name not in GOLD)
     return next((name for name in names if name in columns), None)
-
-
-def _program_golds(
-    rows: Sequence[Mapping[str, Any]], tests: str, columns: Sequence[str]
-) -> list[GoldAnswer | None]:
-    reference = first_of(PROGRAM, columns) or ""
-    return [program_gold(row.get(tests), row.get(reference)) for row in rows]
 
 
 def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:

@@ -422,10 +422,14 @@ def different_golds(chunk: Chunk, plan: CheckPlan) -> set[tuple[str, str]]:
         rows += sides
         texts += [_honest_text(side, plan) for side in reversed(sides)]
     scores = scores_of(rows, texts, comparison)
+    stopped = (*UNFINISHED_STATUSES, "bad_gold")  # such golds have findings of their own
     return {
         (pair["key"], _digest(pair["gold"]))
         for pair, *both in zip(pairs, scores[::2], scores[1::2], strict=True)
-        if not any(is_right(score, comparison) or _is_stopped(score) for score in both)
+        if not any(
+            isinstance(score, Exception) or score.status in stopped or is_right(score, comparison)
+            for score in both
+        )
     }
 
 
@@ -436,11 +440,6 @@ def _honest_text(row: dict[str, Any], plan: CheckPlan) -> str:
     except ValueError:  # of an image
         answer = ""
     return (comparison.format or plan.formats[0]).write(answer)
-
-
-def _is_stopped(score: ScoreOrError) -> bool:
-    """Return whether two golds could not be compared; they have findings of their own then."""
-    return isinstance(score, Exception) or score.status in (*UNFINISHED_STATUSES, "bad_gold")
 
 
 def _duplicates(rows: Sequence[PromptRow], plan: CheckPlan) -> list[CheckFinding]:
