@@ -22,116 +22,27 @@ SHOWN = 300  # characters of a value or a prompt that a finding holds
 _EXAMPLES = 3  # of each kind that are printed
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """A kind of findings."""
-
-    title: str  # a heading for all findings of the kind
-    meaning: str  # what such a row does to a training run
-    advice: str  # what to do about it
-
-
-# In the order in which they are shown.
+# The kinds of findings in the order in which they are shown, each with a heading. What such a row
+# does to a training run, and what to do about it, is in page.html.jinja.
 KINDS = {
-    "unreadable_row": FindingKind(
-        "Rows that cannot be read",
-        "A loader stops at such a row, or silently leaves it out.",
-        "Write the row again, or drop it.",
-    ),
-    "missing_value": FindingKind(
-        "Rows without a prompt, or without a value that the recipe needs",
-        "Without a gold no completion can be right: the row is skipped, or always gets 0. Without "
-        "a prompt there is nothing to answer.",
-        "Fill the value in, or drop the row.",
-    ),
-    "placeholder_gold": FindingKind(
-        "Golds that are placeholders",
-        "The gold stands where an answer was to be written, such as N/A, TODO or see solution: "
-        "right answers get nothing.",
-        "Write the answer, or drop the row.",
-    ),
-    "markup_gold": FindingKind(
-        "Golds that are a link or HTML",
-        "A model does not write the link or the HTML of the page that the gold was copied from, "
-        "so right answers get nothing.",
-        "Write the answer as plain text or LaTeX, or drop the row.",
-    ),
-    "unreadable_gold": FindingKind(
-        "Golds that cannot be read",
-        "The reward cannot compare anything with such a gold.",
-        "Write the gold as text or as a number; look for a broken escape or a missing brace.",
-    ),
-    "schema_violation": FindingKind(
-        "Golds that violate their own schema",
-        "The gold calls a function that is not among the tools, or has an argument or a value that "
-        "its schema does not allow: a model that keeps to the schema cannot be right.",
-        "Correct the gold or the schema, or drop the row.",
-    ),
-    "unreadable_tests": FindingKind(
-        "Tests that cannot be read",
-        "No program can be run against them: the row is skipped.",
-        "Write the tests in one of the shapes of docs/code.md, or drop the row.",
-    ),
-    "failing_reference": FindingKind(
-        "References that fail their own tests",
-        "The program that the table has as the right one does not pass, so the tests are wrong, "
-        "need more time, or need something that is not there.",
-        "Correct the tests, or drop the row.",
-    ),
-    "unequal_gold": FindingKind(
-        "Golds that do not equal themselves",
-        "Even a completion whose answer is the gold, word for word, is not right, so none can be.",
-        "Write the gold as the reward reads it, such as in $…$, or use a reward that can read it.",
-    ),
-    "partial_gold": FindingKind(
-        "Golds that are read in part",
-        "The reward takes a part of the gold for all of it, so that wrong answers are right.",
-        'Write golds as $…$, or put golds = "latex" into the recipe.',
-    ),
-    "expensive_gold": FindingKind(
-        "Golds that are too expensive to compare",
-        "Comparing an answer with such a gold ends at a limit of time or size: a step waits for "
-        "it, and the completion gets nothing.",
-        "Write the gold in a simpler form, or drop the row.",
-    ),
-    "suspicious_gold": FindingKind(
-        "Golds that look wrong",
-        "Most completions of a prompt agree on another answer, and not one is right.",
-        "Solve the prompt by hand: either the gold is wrong, or the reward cannot see that the "
-        "answers are right.",
-    ),
-    "conflicting_golds": FindingKind(
-        "Prompts with different golds",
-        "The same prompt has golds that are not equal: whatever is answered, one of them says no.",
-        "Keep the right one, or put both into one list where both are right.",
-    ),
-    "answer_in_prompt": FindingKind(
-        "Prompts that state their answer",
-        "The prompt says what the answer is, so the model learns to copy it.",
-        "Take the answer out of the prompt, or drop the row.",
-    ),
-    "duplicate_row": FindingKind(
-        "Rows that occur more than once",
-        "The same prompt, whatever its white space, with an equal gold counts twice in training; "
-        "it may also be in both the training and the test set.",
-        "Drop all but the first.",
-    ),
-    "unknown_option": FindingKind(
-        "Golds that are no option",
-        "The gold of a multiple-choice question is none of its options.",
-        "Correct the letter or the options, or drop the row.",
-    ),
-    "unreadable_image": FindingKind(
-        "Images that cannot be read",
-        "The trainer stops when it loads such a row, or trains without the image.",
-        "Correct the path or the file. Relative paths start in the working directory.",
-    ),
-    "box_outside_image": FindingKind(
-        "Boxes outside their image",
-        "A box that reaches out of its image, or has no area, cannot be matched; often the box "
-        "belongs to the image at another size.",
-        "Scale the box to the size of the image, or drop the row.",
-    ),
+    "unreadable_row": "Rows that cannot be read",
+    "missing_value": "Rows without a prompt, or without a value that the recipe needs",
+    "placeholder_gold": "Golds that are placeholders",
+    "markup_gold": "Golds that are a link or HTML",
+    "unreadable_gold": "Golds that cannot be read",
+    "schema_violation": "Golds that violate their own schema",
+    "unreadable_tests": "Tests that cannot be read",
+    "failing_reference": "References that fail their own tests",
+    "unequal_gold": "Golds that do not equal themselves",
+    "partial_gold": "Golds that are read in part",
+    "expensive_gold": "Golds that are too expensive to compare",
+    "suspicious_gold": "Golds that look wrong",
+    "conflicting_golds": "Prompts with different golds",
+    "answer_in_prompt": "Prompts that state their answer",
+    "duplicate_row": "Rows that occur more than once",
+    "unknown_option": "Golds that are no option",
+    "unreadable_image": "Images that cannot be read",
+    "box_outside_image": "Boxes outside their image",
 }
 
 
@@ -207,7 +118,7 @@ class CheckSummary:
             lines.append(f"{name} compares answers written as {written}")
         lines += [f"note: {note}" for note in self.notes]
         for kind, findings in self.first.items():
-            lines += ["", f"{KINDS[kind].title} ({kind}): {self.counts[kind]:,}"]
+            lines += ["", f"{KINDS[kind]} ({kind}): {self.counts[kind]:,}"]
             lines += [f"  {finding}" for finding in findings[:_EXAMPLES]]
             if self.counts[kind] > _EXAMPLES:
                 lines.append(f"  … and {self.counts[kind] - _EXAMPLES:,} more")
@@ -346,7 +257,7 @@ def write_page(summary: CheckSummary, table: str, path: Path) -> None:
         render_html(
             package_file("check/page.html.jinja"),
             summary=summary,
-            kinds=KINDS,
+            titles=KINDS,
             opened=_OPEN,
             table=table,
         ),
