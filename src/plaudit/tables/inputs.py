@@ -88,18 +88,17 @@ def find_inputs(
     purpose: a verb that says in errors what the files are for, "score"
     """
     named = [inputs] if isinstance(inputs, str | PathLike) else inputs
-    found = [file for one in named for file in _files_named(fspath(one), out)]
+    here = out if isinstance(out, Path) else None
+    found: list[InputFile] = []
+    for name in [fspath(one) for one in named]:
+        if is_url(name) and not name.startswith(HUB):
+            found += _remote_inputs(name, out)
+        else:
+            paths = _downloaded(name) if name.startswith(HUB) else [local_path(name)]
+            found += [_local_input(file) for path in paths for file in _tables_at(path, here)]
     if not found:
         raise InputError(f"pass at least one file or folder to {purpose}")
     return found
-
-
-def _files_named(name: str, out: Path | str | None) -> list[InputFile]:
-    if is_url(name) and not name.startswith(HUB):
-        return _remote_inputs(name, out)
-    paths = _downloaded(name) if name.startswith(HUB) else [local_path(name)]
-    here = out if isinstance(out, Path) else None
-    return [_local_input(file) for path in paths for file in _tables_at(path, here)]
 
 
 def _format_of(path: Path) -> tuple[str, str]:

@@ -25,7 +25,6 @@ from plaudit.reports.honest_answers import (
     number_text,
     program_gold,
     read_gold,
-    try_formats,
     usual_formats,
 )
 
@@ -295,8 +294,14 @@ class FormatFinder:
     ) -> list[dict[str, float]]:
         """Return what right answers get on average, format by format."""
         rows = spread(self.rows, _TRIAL_ROWS)
-        results = try_formats(formats, rows, self._answer, self._scorer)
-        return [{t: _mean(value_of(one, t) for one in some) for t in targets} for some in results]
+        pairs = [
+            (row, one.write(self._answer(row, one), row=row)) for one in formats for row in rows
+        ]
+        results = self._scorer(pairs)
+        return [
+            {t: _mean(value_of(one, t) for one in results[at : at + len(rows)]) for t in targets}
+            for at in range(0, len(pairs), len(rows))
+        ]
 
     def _measure(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
         cases = [self.case(row, one) for row in self.rows]

@@ -22,7 +22,6 @@ from plaudit.reports.honest_answers import (
     alternatives,
     boxes_in,
     text_of_gold,
-    try_formats,
 )
 from plaudit.scores import Score
 from plaudit.scores.boxes import Corners
@@ -576,12 +575,7 @@ def _trials(
     for one in formats:
         if REASONING in one.template and 2 * most > len(rows):
             break
-        (scores,) = try_formats(
-            [one],
-            range(len(rows)),
-            lambda row, _: answers[row],
-            lambda pairs: scores_of([rows[n] for n, _ in pairs], [t for _, t in pairs], comparison),
-        )
+        scores = scores_of(rows, [one.write(answer) for answer in answers], comparison)
         trials.append((one, scores))
         most = max(most, sum(isinstance(score, Score) and bool(score.right) for score in scores))
         if most == len(rows) > 0:
