@@ -154,14 +154,9 @@ def _plan(table: "MemoryTable", recipe: Recipe) -> Plan:
         for name in table.names
         if name == wanted or name.startswith("completion") or is_read_by(name, recipe)
     ]
-    first = _block(table, names, 0, min(HEAD, len(table)))
+    first = table.block(names, 0, min(HEAD, len(table)))
     head = Head(NAME, first.records_from(range(len(first))), names, None, False, "")
     return plan_of([head], recipe, guessed=guessed, scores_only=True)
-
-
-def _block(table: "MemoryTable", names: Sequence[str], start: int, end: int) -> Block:
-    columns = {name: table.values(name, start, end) for name in names}
-    return Block(0, range(start, end), columns, end)
 
 
 def _warn_of_guesses(plan: Plan) -> None:
@@ -226,7 +221,7 @@ class _MemoryRun:
         start = number = done = 0
         while start < rows:
             end = min(start + min(MOST, FEWEST << min(number // GROWS_EVERY, 32)), rows)
-            block = _block(self._table, names, start, end)
+            block = self._table.block(names, start, end)
             records = block.records_from(range(len(block))) if plan.listed else [{}] * len(block)
             counts = [completions_in(one, plan) for one in records]
             self._starts.append(done)
@@ -350,6 +345,11 @@ class MemoryTable:
     def values(self, name: str, start: int, end: int) -> list[Any]:
         """Return the values of a column, of some rows."""
         raise NotImplementedError
+
+    def block(self, names: Sequence[str], start: int, end: int, first: int = 0) -> Block:
+        """Return some of the rows with these columns; `first` is the number of the first row."""
+        columns = {name: self.values(name, start, end) for name in names}
+        return Block(0, range(start + first, end + first), columns, end)
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> "MemoryTable":
         """Return the rows at these indices; `columns` replaces some of their columns."""

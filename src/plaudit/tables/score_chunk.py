@@ -256,8 +256,7 @@ def _rows_in(
 
 def completions_in(record: ParsedRecord, plan: Plan) -> int:
     """Return how many rows a record counts for; one, if it has no list of completions."""
-    listed = plan.listed and isinstance(record, dict)
-    value = record.get(plan.completions) if listed else None  # type: ignore[union-attr]
+    value = record.get(plan.completions) if plan.listed and isinstance(record, dict) else None
     return max(1, len(value)) if isinstance(value, list) else 1
 
 

@@ -641,19 +641,14 @@ def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowS
 def _rows_of_table(table: MemoryTable) -> RowSource:
     if not len(table):
         raise InputError("there are no rows to check: the table is empty")
-    first = _block(table, 0, min(_FIRST, len(table)))
+    first = table.block(table.names, 0, min(_FIRST, len(table)), first=1)
     head = Head("the table", first.records_from(range(len(first))), table.names, None, False, "")
     return RowSource([head], ("",), len(table), _chunks(table))
 
 
-def _block(table: MemoryTable, start: int, end: int) -> Block:
-    columns = {name: table.values(name, start, end) for name in table.names}
-    return Block(0, range(start + 1, end + 1), columns, end)
-
-
 def _chunks(table: MemoryTable) -> Iterator[Chunk]:
     for number, start in enumerate(range(0, len(table), _AT_ONCE)):
-        block = _block(table, start, min(start + _AT_ONCE, len(table)))
+        block = table.block(table.names, start, min(start + _AT_ONCE, len(table)), first=1)
         yield Chunk(number, block, start, len(block))
 
 
