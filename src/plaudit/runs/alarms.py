@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -176,9 +177,9 @@ class History:
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
         self._starts = _starts([step.groups for step in steps])
-        self._means: dict[str, list[Mean | None]] = {}
-        self._arrays: dict[str, NDArray[np.float64]] = {}
-        self._moves: dict[str, int] = {}
+        self.means = cache(self._means)
+        self.moves = cache(self._first_move)
+        self._values = cache(self._values_and_errors)
 
     def start(self, index: int) -> int | None:
         """Return the index of a window's first step; None if there are too few steps for one."""
@@ -189,13 +190,8 @@ class History:
         start = self._starts[index]
         return () if start is None else self.steps[start : index + 1]
 
-    def means(self, name: str) -> list[Mean | None]:
+    def _means(self, name: str) -> list[Mean | None]:
         """Return the mean of the window that ends at each step; None if it has no values."""
-        if name not in self._means:
-            self._means[name] = self._windows(name)
-        return self._means[name]
-
-    def _windows(self, name: str) -> list[Mean | None]:
         found = [step.length if name == LENGTH else step.values[name] for step in self.steps]
         sums = np.array([(d.rows, d.total, d.squares) for d in found], float).reshape(-1, 3)
         ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
@@ -222,21 +218,17 @@ class History:
         now = means[index]
         if now is None:
             return []
-        if name not in self._arrays:
-            pairs = [(m.value, m.error) if m else (np.nan, np.nan) for m in means]
-            self._arrays[name] = np.array(pairs, float).reshape(-1, 2)
-        values, errors = self._arrays[name][:end].T
+        values, errors = self._values(name)[:end].T
         fall = (values - now.value) * (1 if fallen else -1)
         chance = np.maximum(SURE * np.sqrt(errors**2 + now.error**2), 1e-9)
         return [mean for at in np.nonzero(fall >= chance)[0] if (mean := means[at])]
 
-    def moves(self, name: str) -> int:
-        """Return the index of the first step at which not all rows so far have one value."""
-        if name not in self._moves:
-            self._moves[name] = self._first_move(name)
-        return self._moves[name]
+    def _values_and_errors(self, name: str) -> NDArray[np.float64]:
+        pairs = [(m.value, m.error) if m else (np.nan, np.nan) for m in self.means(name)]
+        return np.array(pairs, float).reshape(-1, 2)
 
     def _first_move(self, name: str) -> int:
+        """Return the index of the first step at which not all rows so far have one value."""
         value = None
         for index, step in enumerate(self.steps):
             seen = step.values[name]
