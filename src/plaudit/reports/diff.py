@@ -316,14 +316,7 @@ def _difference(
     total, *others = (amount[differing] for amount in amounts.values())
     order = np.lexsort((differing, -sum(others, np.zeros(len(differing))), -total))
     largest = differing[order[:limit]].tolist()
-    wanted = differing if out else np.sort(np.array(largest, np.int64))
-    sides = (_sides(run, at[wanted]) for run, at in zip(runs, rows, strict=True))
-    changes: dict[int, Change | None] = dict.fromkeys(largest)
-    for row, *both_sides in zip(wanted.tolist(), *sides, strict=True):
-        change = Change(int(both[row]), *both_sides)
-        if row in changes:
-            changes[row] = change
-        _write(out, asdict(change))
+    changes = _changes(runs, rows, both, differing, largest, out)
     for run, alone in zip("ab", only, strict=True):
         for row_id in alone.tolist():
             _write(out, {"row_id": row_id, "only_in": run})
@@ -341,9 +334,30 @@ def _difference(
         components_a=tuple(name for name in runs[0].components if name not in names[1]),
         components_b=tuple(name for name in runs[1].components if name not in names[0]),
         statuses=dict(Counter(zip(*(found[other].tolist() for found in statuses), strict=True))),
-        changes=tuple(filter(None, changes.values())),
+        changes=tuple(changes[row] for row in largest),
         notes=(note,) if other_inputs else (),
     )
+
+
+def _changes(
+    runs: tuple[ScoredFolder, ScoredFolder],
+    rows: Sequence[Array],
+    ids: Array,
+    differing: Array,
+    largest: Sequence[int],
+    out: TextIO | None,
+) -> dict[int, Change]:
+    """Return the largest changes; write all that differ. Reasons are read of no other rows."""
+    wanted = differing if out else np.sort(np.array(largest, np.int64))
+    sides = (_sides(run, at[wanted]) for run, at in zip(runs, rows, strict=True))
+    found = {}
+    listed = frozenset(largest)
+    for row, before, after in zip(wanted.tolist(), *sides, strict=True):
+        change = Change(int(ids[row]), before, after)
+        _write(out, asdict(change))
+        if row in listed:
+            found[row] = change
+    return found
 
 
 def _write(out: TextIO | None, entry: dict[str, Any]) -> None:
