@@ -176,18 +176,15 @@ class History:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self._starts = _starts([step.groups for step in steps])
+        # The index of each window's first step; None if there are too few steps for one.
+        self.starts = _starts([step.groups for step in steps])
         self.means = cache(self._means)
         self.moves = cache(self._first_move)
         self._values = cache(self._values_and_errors)
 
-    def start(self, index: int) -> int | None:
-        """Return the index of a window's first step; None if there are too few steps for one."""
-        return self._starts[index]
-
     def window(self, index: int) -> Sequence[Step]:
         """Return the steps of the window that ends at an index; () if there are too few for one."""
-        start = self._starts[index]
+        start = self.starts[index]
         return () if start is None else self.steps[start : index + 1]
 
     def _means(self, name: str) -> list[Mean | None]:
@@ -197,7 +194,7 @@ class History:
         ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
         noise = _noise(sums[:, 1] / np.maximum(sums[:, 0], 1))
         means: list[Mean | None] = []
-        for index, start in enumerate(self._starts):
+        for index, start in enumerate(self.starts):
             rows, total, squares = (0, 0, 0) if start is None else ends[index + 1] - ends[start]
             if start is None or rows < 0.5:
                 means.append(None)
@@ -374,7 +371,7 @@ def form_over_answers(history: History, index: int) -> Iterator[Alarm]:
 
 def _differing_before(history: History, name: str, index: int, *, fallen: bool) -> list[Mean]:
     """Return the means before the present window from which it has certainly fallen, or risen."""
-    start = history.start(index)
+    start = history.starts[index]
     # Cheap first: most runs have none, at most steps.
     found = [] if start is None else history.differing(name, index, start, fallen=fallen)
     seen = merge([step.values[name] for step in history.steps[: index + 1]]) if found else None
@@ -498,7 +495,7 @@ def timeouts(history: History, index: int) -> Iterator[Alarm]:
 
 def cut_off(history: History, index: int) -> Iterator[Alarm]:
     """Many more completions are cut off than before."""
-    start = history.start(index) or 0
+    start = history.starts[index] or 0
     earlier = history.steps[max(0, index - BACK) : start]
     before = _share(earlier, "truncated")
     if earlier and _share(history.window(index), "truncated") >= GROWN * before:
