@@ -120,7 +120,7 @@ class RowScorer:
         alone: bool = False,
         **how: bool,
     ) -> list[Result]:
-        """Return what each completion got; `how`: see `_score`."""
+        """Return what each completion got; `how`: see `score_batch`."""
         fitting = int(_DEADLINE / 4 / self.seconds_each) if self.seconds_each else 16
         most = 1 if alone else max(1, min(_MOST, fitting))
         return [one for batch in _batches(texts, most) for one in self._results(batch, how)]
@@ -139,12 +139,8 @@ class RowScorer:
         finally:
             self._rows = kept
 
-    def timed(self, texts: Sequence[RowText], deadline: float) -> BatchResult:
-        """Score some completions at once, with a deadline for all of them."""
-        return self._score(texts, deadline)
-
     def _results(self, texts: list[RowText], how: Mapping[str, bool]) -> list[Result]:
-        result = self._score(texts, **how)
+        result = self.score_batch(texts, **how)
         if isinstance(result, PaidBatch):
             each = result.seconds / len(texts)
             self.seconds_each = min(self.seconds_each or each, each)
@@ -163,11 +159,11 @@ class RowScorer:
             return [UNTRIED] * len(texts)
         found: list[Result] = []
         for number, text in enumerate(texts, 1):
-            result = self._score([text], _ALONE + 4 * self.seconds_each, **how)
+            result = self.score_batch([text], _ALONE + 4 * self.seconds_each, **how)
             busy = isinstance(result, Hung) and result.seconds < _ALONE / 2
             if isinstance(result, Hung) and busy and not result.ended_process:
                 # The machine was busy with others: it gets more time.
-                result = self._score([text], 5 * _ALONE, **how)
+                result = self.score_batch([text], 5 * _ALONE, **how)
             found.append(result.pays[0] if isinstance(result, PaidBatch) else result)
             if isinstance(result, Hung):
                 self._hangs += 1
@@ -175,7 +171,7 @@ class RowScorer:
                 return [*found, *(self._results(rest, how) if rest else [])]
         return found
 
-    def _score(
+    def score_batch(
         self,
         texts: Sequence[RowText],
         deadline: float = 0.0,
@@ -184,6 +180,7 @@ class RowScorer:
         in_other_process: bool = False,
         in_other_form: bool = False,
     ) -> BatchResult:
+        """Score some completions at once, with a deadline for all of them."""
         # Once something hung, batches get less time, so that hangs do not add up.
         usual = _ALONE if self._hangs else _DEADLINE
         return self._processes[in_other_process].score(
