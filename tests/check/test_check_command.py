@@ -13,7 +13,13 @@ from inline_work import check_here
 from plaudit.cli import main
 from plaudit.recipes import load
 from plaudit.reports.check import check_table
-from plaudit.reports.check._findings import CheckFinding, FindingsFile
+from plaudit.reports.check._findings import (
+    KINDS,
+    CheckFinding,
+    CheckSummary,
+    FindingsFile,
+    write_page,
+)
 from plaudit.tables import InputError
 
 ROWS = [{"question": f"What is {n} + 1?", "solution": str(n + 1)} for n in range(12)]
@@ -148,3 +154,11 @@ def test_findings_that_cannot_be_written_leave_no_file(tmp_path, monkeypatch):
     ):
         file.add([finding])
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_page_says_of_every_kind_what_to_do(tmp_path):
+    first = {kind: [CheckFinding(kind, "", 0, 0, "", "", "Why.")] for kind in KINDS}
+    summary = CheckSummary(1, 1, dict.fromkeys(KINDS, 1), first, {}, ())
+    write_page(summary, "table", tmp_path / "index.html")
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert all(f'<section id="{kind}">\n<h2>{title}: 1' in page for kind, title in KINDS.items())

@@ -18,7 +18,6 @@ from plaudit.tables.readers import (
     _parsed_by_python,
     blocks_of,
     chunks_of,
-    chunks_to_score,
     parsed,
     ranges_of,
     read_range,
@@ -34,7 +33,7 @@ def read_in_ranges(files):
     """The file, the line and the text of every record, by the ranges of the files."""
     found, numbers = [], []
     lines = dict.fromkeys(range(len(files)), 0)
-    for chunk in chunks_to_score(files, None):
+    for chunk in chunks_of(files, ranges=True):
         numbers.append(chunk.number)
         block = chunk.loaded(files).block
         for number, record in zip(block.numbers, records_in(block), strict=True):
@@ -61,7 +60,7 @@ def test_lines_are_the_same_in_ranges_of_any_size(some, size, ends, marked):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(readers, "SMALLEST", size)
         assert read_in_ranges(files) == whole
-        read_bytes = sum(chunk.read for chunk in chunks_to_score(files, None))
+        read_bytes = sum(chunk.read for chunk in chunks_of(files, ranges=True))
         assert read_bytes == sum(file.size for file in files)
 
 
@@ -104,14 +103,14 @@ def test_row_groups_are_kept_together_unless_they_are_large(tmp_path, monkeypatc
     assert 0.9 < sum(one.size for one in ranges) / file.size <= 1
     monkeypatch.setattr(readers, "LARGEST", 500)
     assert ranges_of(file, 0) is None
-    assert sum(len(chunk.block) for chunk in chunks_to_score([file], None)) == 1000
+    assert sum(len(chunk.block) for chunk in chunks_of([file], ranges=True)) == 1000
 
 
 def test_a_file_that_changes_during_the_run_stops_it(tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_text('{"a": 1}\n' * 3)
     (file,) = find_inputs(path)
-    (chunk,) = chunks_to_score([file], None)
+    (chunk,) = chunks_of([file], ranges=True)
     assert len(chunk.loaded([file]).block) == 3
     path.write_text('{"a": 1}\n' * 2)
     with pytest.raises(StoppedError, match=r"a.jsonl was changed during the run: start over"):

@@ -334,8 +334,10 @@ def _pictures(
             if opened is not None:
                 shown = draw_shapes(opened, preds, golds)
                 component, value = str(entry["component"]), entry["value"]
-                uri, size = data_uri(shown), shown.size
-                yield Picture(index, component, value, uri, *size, len(preds), len(golds))
+                buffer = io.BytesIO()
+                shown.save(buffer, "JPEG", quality=82)
+                uri = f"data:image/jpeg;base64,{base64.b64encode(buffer.getvalue()).decode()}"
+                yield Picture(index, component, value, uri, *shown.size, len(preds), len(golds))
                 break
 
 
@@ -448,13 +450,6 @@ def _dashes(line: _Line, dash: int) -> Iterator[_Line]:
             (x0 + (x1 - x0) * a, y0 + (y1 - y0) * a),
             (x0 + (x1 - x0) * b, y0 + (y1 - y0) * b),
         )
-
-
-def data_uri(image: Image.Image) -> str:
-    """Return the image as a JPEG in a data URI."""
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=82)
-    return "data:image/jpeg;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 # --- the page -------------------------------------------------------------------------------------

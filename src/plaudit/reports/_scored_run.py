@@ -258,11 +258,16 @@ def rows_at(
     """
     texts = filter(None, (folder.completion, folder.prompt, folder.gold))
     wanted = [*_ADDED, *folder.components, *texts, *columns]
-    indices = np.sort(indices)
-    if not len(indices):
-        return
+    batches = _batches(folder, wanted, "taking rows for the page", progress)
+    return pick_rows(batches, np.sort(indices))
+
+
+def pick_rows(
+    batches: Iterator[pa.RecordBatch], indices: Array
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the rows at these indices, which rise, each with its index."""
     start = 0
-    for batch in _batches(folder, wanted, "taking rows for the page", progress):
+    for batch in batches if len(indices) else ():
         inside = indices[(indices >= start) & (indices < start + len(batch))]
         if len(inside):
             rows = batch.take(pa.array(inside - start)).to_pylist()

@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import combinations
 from math import comb
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -89,10 +90,9 @@ class LengthBin:
 class Groups:
     """The groups; each array has one entry per group.
 
-    rows, scored: how many rows, and how many with a total
+    scored: how many rows have a total
     decided, right: how many rows are known to be right or wrong, and how many are right
     mean, variance, low, high: of the totals; NaN if there is none
-    first: the index of the first row
     """
 
     names: list[str]
@@ -419,8 +419,7 @@ def _draws(n: int, k: int, many: int) -> Array:
     return drawn
 
 
-@dataclass(frozen=True, slots=True)
-class _Ballots:
+class _Ballots(NamedTuple):
     """The groups of one size: one row per group, one column per completion."""
 
     size: int
@@ -500,11 +499,8 @@ class Breakdown:
         """Return how long the bar of a part's mean total is, in percent of the longest."""
         means = [0.0, *(found.total for found in self.parts if found.total == found.total)]
         low, high = min(means), max(means)
-        return (
-            round(100 * (part.total - low) / (high - low), 1)
-            if high > low and part.total == part.total
-            else 0.0
-        )
+        is_drawn = high > low and part.total == part.total
+        return round(100 * (part.total - low) / (high - low), 1) if is_drawn else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -631,21 +627,11 @@ def means_of(codes: Array, values: Array, many: int) -> Array:
 def _quartiles(codes: Array, values: Array, many: int) -> tuple[Array, Array]:
     """Return the first and the third quartile of the values of each part."""
     finite = np.isfinite(values)
-    order = np.lexsort((values[finite], codes[finite]))
-    sorted_values = values[finite][order]
-    counts = np.bincount(codes[finite], minlength=many)
-    starts = np.cumsum(counts) - counts
-    found = []
-    for share in (0.25, 0.75):
-        at = starts + share * np.maximum(counts - 1, 0)
-        low = np.floor(at).astype(np.int64)
-        high = np.minimum(np.ceil(at).astype(np.int64), max(len(sorted_values) - 1, 0))
-        quartile = np.full(many, np.nan)
-        some = counts > 0
-        lower, upper = sorted_values[low[some]], sorted_values[high[some]]
-        quartile[some] = lower + (upper - lower) * (at - low)[some]
-        found.append(quartile)
-    return found[0], found[1]
+    codes, values = codes[finite], values[finite]
+    found = np.full((many, 2), np.nan)
+    for code in np.unique(codes):
+        found[code] = np.quantile(values[codes == code], (0.25, 0.75))
+    return found[:, 0], found[:, 1]
 
 
 def _groups_in_parts(

@@ -151,46 +151,39 @@ def _number(value: float | None) -> float | None:
     return None if value is None or not isfinite(value) else round(float(value), 6)
 
 
+def _by_line(**more: Any) -> Spec:
+    return {"field": "line", "type": "nominal", "title": None, "sort": None, **more}
+
+
 def _colour(lines: Sequence[Line]) -> Spec:
     names = list(dict.fromkeys(line.name for line in lines))
     legend: Spec = {"columns": 4, "labelLimit": 220, "symbolType": "stroke"}
     legend |= {"symbolStrokeWidth": 3, "symbolOpacity": 1}
-    return {
-        "field": "line",
-        "type": "nominal",
-        "title": None,
-        "sort": None,
-        "scale": {"domain": names},
-        "legend": legend if len(names) > 1 else None,
-    }
+    return _by_line(scale={"domain": names}, legend=legend if len(names) > 1 else None)
 
 
 def _dashes(lines: Sequence[Line]) -> Spec:
-    if not any(line.dashed for line in lines):
+    dashed = {line.name for line in lines if line.dashed}
+    if not dashed:
         return {}
     names = list(dict.fromkeys(line.name for line in lines))
-    dashed = {line.name for line in lines if line.dashed}
-    dashes = [[5, 4] if name in dashed else [1, 0] for name in names]
-    scale = {"domain": names, "range": dashes}
+    scale = {"domain": names, "range": [[5, 4] if n in dashed else [1, 0] for n in names]}
     # Its legend is that of the colours: Vega-Lite makes one of the two.
-    found: Spec = {"field": "line", "type": "nominal", "title": None, "sort": None}
-    return {"strokeDash": {**found, "scale": scale}}
+    return {"strokeDash": _by_line(scale=scale)}
 
 
 def _tooltip(
     lines: Sequence[Line], x: str, y: str, percent: bool, band: str, banded: bool
-) -> list[dict[str, Any]]:
+) -> list[Spec]:
     form = ".1%" if percent else ",.4~r"
-    tips: list[dict[str, Any]] = []
-    if len(lines) > 1:
-        tips.append({"field": "line", "type": "nominal", "title": "line"})
-    tips.append({"field": "x", "type": "quantitative", "title": x or "x", "format": ",.6~r"})
-    tips.append({"field": "y", "type": "quantitative", "title": y or "value", "format": form})
+    tips = [("x", x or "x", ",.6~r"), ("y", y or "value", form)]
     if banded:
-        for edge, where in (("low", "from"), ("high", "to")):
-            title = f"{band}, {where}"
-            tips.append({"field": edge, "type": "quantitative", "title": title, "format": form})
-    return tips
+        tips += [("low", f"{band}, from", form), ("high", f"{band}, to", form)]
+    name = [{"field": "line", "type": "nominal", "title": "line"}] if len(lines) > 1 else []
+    return name + [
+        {"field": field, "type": "quantitative", "title": title, "format": shown}
+        for field, title, shown in tips
+    ]
 
 
 def theme(dark: bool) -> Spec:

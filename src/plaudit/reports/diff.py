@@ -3,11 +3,10 @@
     $ plaudit diff runs/before runs/after
     $ plaudit diff --input rollouts.jsonl trl-math mine.toml
 
-Rows are matched by `row_id`. Both runs are read once, side by side, so that memory does not grow
-with them.
+Rows are matched by `row_id`. What is held in memory of all rows is numbers: the reasons are read
+only of rows that differ.
 """
 
-import heapq
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +22,7 @@ try:
     import numpy as np
     import pyarrow as pa
 
-    from plaudit.reports._scored_run import Array, floats
+    from plaudit.reports._scored_run import Array, floats, pick_rows
     from plaudit.tables import open_scored, score_table
     from plaudit.tables.output import ScoredFolder
 except ModuleNotFoundError as missing:
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 __all__ = ["compare", "compare_recipes"]
 
 _SAME = 1e-9  # values that differ by no more than this are equal
-_NEEDED = ("row_id", "total", "status", "explanation")
 
 
 def compare(
@@ -64,12 +62,9 @@ def compare(
     """
     if limit < 0:
         raise ValueError(f"limit must be 0 or more, got {limit}")
-    before, after = open_scored(Path(a)), open_scored(Path(b))
+    runs = open_scored(Path(a)), open_scored(Path(b))
     with nullcontext() if out is None else Path(out).open("w", encoding="utf-8") as file:
-        tally = _Tally((before, after), limit, file)
-        for left, right in _align(_batches_of(before), _batches_of(after)):
-            tally.add(left, right)
-    return tally.difference()
+        return _difference(runs, limit, file)
 
 
 def compare_recipes(
@@ -153,17 +148,13 @@ class Change:
     def components(self) -> list[str]:
         """Return the components whose values differ, or that only one of the runs has."""
         before, after = self.before.values, self.after.values
-        names = dict.fromkeys([*before, *after])
-        one_sided = [name for name in names if (name in before) != (name in after)]
-        return [
-            name
-            for name in names
-            if name in one_sided or not _same(before.get(name), after.get(name))
-        ]
 
+        def is_same(name: str) -> bool:
+            a, b = before.get(name), after.get(name)
+            both = name in before and name in after
+            return both and (a is b if a is None or b is None else abs(a - b) <= _SAME)
 
-def _same(a: float | None, b: float | None) -> bool:
-    return a is b if a is None or b is None else abs(a - b) <= _SAME
+        return [name for name in dict.fromkeys([*before, *after]) if not is_same(name)]
 
 
 @dataclass(frozen=True)
@@ -192,15 +183,11 @@ class Measure:
 class Difference:
     """The difference between two runs, `a` before and `b` after.
 
-    rows: how many rows are in both
-    changed: how many of them have other values
-    status_only: how many have another status, and the same values
+    changed, status_only: how many rows of both have other values, or another status alone
     only_a, only_b: how many rows only one run has, and the first of their row ids
     measures: the total, then the components that both have
-    components_a, components_b: the components that only one run has
     statuses: how many rows went from one status to another
     changes: the largest changes, by the total, then by the components; None counts as 0 here
-    notes: what a reader should know first
     """
 
     a: str
@@ -240,7 +227,11 @@ class Difference:
 
     def as_text(self) -> str:
         """Text for a person: the summary, then the largest changes."""
-        blocks = [_head(self), _table(self.measures), _statuses(self.statuses)]
+        statuses = [
+            f"status {before} -> {after}: {rows:,} {'row' if rows == 1 else 'rows'}"
+            for (before, after), rows in sorted(self.statuses.items(), key=lambda item: -item[1])
+        ]
+        blocks = [_head(self), _table(self.measures), statuses]
         if self.changes:
             shown = len(self.changes)
             differing = self.changed + self.status_only
@@ -269,25 +260,14 @@ def _head(difference: Difference) -> list[str]:
 
 
 def _table(measures: tuple[Measure, ...]) -> list[str]:
-    if not measures:
-        return []
-    width = max(len(measure.name) for measure in measures)
-    head = f"{'':{width}}   mean A   mean B   change       up     down  skipped"
-    return [head, *(_table_line(measure, width) for measure in measures)]
-
-
-def _table_line(m: Measure, width: int) -> str:
-    change = None if m.before is None or m.after is None else m.after - m.before
-    cells = [_format(m.before, ".4f"), _format(m.after, ".4f"), _format(change, "+.4f")]
-    numbers = "".join(f"{cell:>9}" for cell in cells)
-    return f"{m.name:{width}}{numbers}{m.up:>9,}{m.down:>9,}{m.skipped:>9,}"
-
-
-def _statuses(statuses: Mapping[tuple[str, str], int]) -> list[str]:
-    return [
-        f"status {before} -> {after}: {rows:,} {'row' if rows == 1 else 'rows'}"
-        for (before, after), rows in sorted(statuses.items(), key=lambda item: -item[1])
-    ]
+    width = max((len(measure.name) for measure in measures), default=0)
+    lines = [f"{'':{width}}   mean A   mean B   change       up     down  skipped"]
+    for m in measures:
+        change = None if m.before is None or m.after is None else m.after - m.before
+        cells = [_format(m.before, ".4f"), _format(m.after, ".4f"), _format(change, "+.4f")]
+        numbers = "".join(f"{cell:>9}" for cell in cells)
+        lines.append(f"{m.name:{width}}{numbers}{m.up:>9,}{m.down:>9,}{m.skipped:>9,}")
+    return lines if measures else []
 
 
 def _change_lines(change: Change) -> list[str]:
@@ -299,7 +279,10 @@ def _change_lines(change: Change) -> list[str]:
     if before.status != after.status:
         lines.append(f"  status {before.status} -> {after.status}")
     for name in change.components():
-        sides = [_value(side, name) for side in (before, after)]
+        sides = [
+            _format(side.values[name]) if name in side.values else "absent"
+            for side in (before, after)
+        ]
         lines.append(f"  {name} {' -> '.join(sides)}")
         for run, side in (("A", before), ("B", after)):
             if why := side.why.get(name):
@@ -307,163 +290,118 @@ def _change_lines(change: Change) -> list[str]:
     return lines
 
 
-def _value(side: Side, name: str) -> str:
-    return _format(side.values[name]) if name in side.values else "absent"
-
-
 def _format(value: float | None, form: str = ".6g") -> str:
     return "None" if value is None else format(value, form)
 
 
-def _batches_of(run: ScoredFolder) -> Iterator[pa.RecordBatch]:
-    """Return the rows of a run, without the columns of the input; raise if row ids do not rise."""
-    columns = [*_NEEDED, *run.components]
-    run.columns(*columns)
-    last = None
-    for part, batch in run.batches(columns):
-        ids = _ids_of(batch)
-        if not np.issubdtype(ids.dtype, np.integer):
+def _difference(
+    runs: tuple[ScoredFolder, ScoredFolder], limit: int, out: TextIO | None
+) -> "Difference":
+    columns = [_columns_of(run) for run in runs]
+    ids = [of_run["row_id"] for of_run in columns]
+    both, *rows = np.intersect1d(ids[0], ids[1], assume_unique=True, return_indices=True)
+    only = [np.setdiff1d(one, both, assume_unique=True) for one in ids]
+    names = [set(run.components) for run in runs]
+    shared = [name for name in runs[0].components if name in names[1]]
+    amounts, changed = {}, np.zeros(len(both), dtype=bool)
+    measures = []
+    for name in ("total", *shared):
+        before, after = (c[name][at] for c, at in zip(columns, rows, strict=True))
+        measures.append(_measure(name, before, after))
+        amounts[name] = np.abs(np.nan_to_num(after) - np.nan_to_num(before))
+        changed |= (amounts[name] > _SAME) | (np.isnan(before) != np.isnan(after))
+    statuses = [c["status"][at] for c, at in zip(columns, rows, strict=True)]
+    other = np.asarray(statuses[0] != statuses[1], dtype=bool)
+    differing = np.flatnonzero(changed | other)
+    total, *others = (amount[differing] for amount in amounts.values())
+    order = np.lexsort((differing, -sum(others, np.zeros(len(differing))), -total))
+    largest = differing[order[:limit]].tolist()
+    changes = _changes(runs, rows, both, differing, largest, out)
+    for run, alone in zip("ab", only, strict=True):
+        for row_id in alone.tolist():
+            _write(out, {"row_id": row_id, "only_in": run})
+    other_inputs = runs[0].run.get("inputs") != runs[1].run.get("inputs")
+    note = "the runs have different inputs; rows are matched by their position in them"
+    return Difference(
+        str(runs[0].path),
+        str(runs[1].path),
+        rows=len(both),
+        changed=int(changed.sum()),
+        status_only=int((other & ~changed).sum()),
+        only_a=(len(only[0]), tuple(only[0][:limit].tolist())),
+        only_b=(len(only[1]), tuple(only[1][:limit].tolist())),
+        measures=tuple(measures),
+        components_a=tuple(name for name in runs[0].components if name not in names[1]),
+        components_b=tuple(name for name in runs[1].components if name not in names[0]),
+        statuses=dict(Counter(zip(*(found[other].tolist() for found in statuses), strict=True))),
+        changes=tuple(changes[row] for row in largest),
+        notes=(note,) if other_inputs else (),
+    )
+
+
+def _changes(
+    runs: tuple[ScoredFolder, ScoredFolder],
+    rows: Sequence[Array],
+    ids: Array,
+    differing: Array,
+    largest: Sequence[int],
+    out: TextIO | None,
+) -> dict[int, Change]:
+    """Return the largest changes; write all that differ. Reasons are read of no other rows."""
+    wanted = differing if out else np.sort(np.array(largest, np.int64))
+    sides = (_sides(run, at[wanted]) for run, at in zip(runs, rows, strict=True))
+    found = {}
+    listed = frozenset(largest)
+    for row, before, after in zip(wanted.tolist(), *sides, strict=True):
+        change = Change(int(ids[row]), before, after)
+        _write(out, asdict(change))
+        if row in listed:
+            found[row] = change
+    return found
+
+
+def _write(out: TextIO | None, entry: dict[str, Any]) -> None:
+    if out is not None:
+        out.write(json.dumps(entry, ensure_ascii=False) + "\n")
+
+
+def _columns_of(run: ScoredFolder) -> dict[str, Array]:
+    """Return the row ids, values and statuses of all rows; raise if row ids do not rise."""
+    names = ("row_id", "total", "status", *run.components)
+    run.columns(*names, "explanation")
+    found: dict[str, list[Array]] = {name: [np.zeros(0)] for name in names}
+    found["row_id"] = [np.zeros(0, np.int64)]
+    for part, batch in run.batches(names):
+        ids = batch["row_id"]
+        if not pa.types.is_integer(ids.type) or ids.null_count:
             raise ValueError(f"{part}: row_id must be a whole number in every row")
-        if (last is not None and ids[0] <= last) or (np.diff(ids) <= 0).any():
-            raise ValueError(f"{part}: row_id must rise from row to row")
-        last = int(ids[-1])
-        yield batch
+        found["row_id"].append(ids.to_numpy(zero_copy_only=False))
+        codes = batch["status"].dictionary_encode()
+        statuses = np.array(codes.dictionary.to_pylist(), object)
+        found["status"].append(statuses[codes.indices.to_numpy(zero_copy_only=False)])
+        for name in ("total", *run.components):
+            found[name].append(floats(batch[name]))
+    columns = {name: np.concatenate(chunks) for name, chunks in found.items()}
+    if (np.diff(columns["row_id"]) <= 0).any():
+        raise ValueError(f"{run.path}: row_id must rise from row to row")
+    return columns
 
 
-def _ids_of(batch: pa.RecordBatch) -> Array:
-    ids: Array = batch["row_id"].to_numpy(zero_copy_only=False)
-    return ids
+def _sides(run: ScoredFolder, indices: Array) -> Iterator["Side"]:
+    """Yield the rows of a run at these indices, which rise."""
+    columns = ["total", "status", *run.components, "explanation"]
+    batches = (batch for _, batch in run.batches(columns))
+    for _, row in pick_rows(batches, indices):
+        why = {entry["component"]: entry["why"] or "" for entry in row["explanation"] or ()}
+        values = {name: row[name] for name in run.components}
+        yield Side(row["total"], str(row["status"]), values, why)
 
 
-def _align(
-    a: Iterator[pa.RecordBatch], b: Iterator[pa.RecordBatch]
-) -> Iterator[tuple[pa.RecordBatch | None, pa.RecordBatch | None]]:
-    """Yield batches of both that cover the same row ids; None if a run has no rows there."""
-    left, right = next(a, None), next(b, None)
-    while left is not None or right is not None:
-        last = min(_ids_of(batch)[-1] for batch in (left, right) if batch is not None)
-        left_now, left = _split(left, last)
-        right_now, right = _split(right, last)
-        yield left_now, right_now
-        left, right = left or next(a, None), right or next(b, None)
-
-
-def _split(
-    batch: pa.RecordBatch | None, last: int
-) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-    """Return the rows up to this row id, and those after it; None for no rows."""
-    if batch is None:
-        return None, None
-    count = int(np.searchsorted(_ids_of(batch), last, side="right"))
-    parts = batch.slice(0, count), batch.slice(count)
-    return parts[0] if parts[0].num_rows else None, parts[1] if parts[1].num_rows else None
-
-
-class _Tally:
-    """Adds up the differences of two runs, batch by batch."""
-
-    def __init__(
-        self, runs: tuple[ScoredFolder, ScoredFolder], limit: int, out: TextIO | None
-    ) -> None:
-        self.runs, self.limit, self.out = runs, limit, out
-        self.shared = [name for name in runs[0].components if name in runs[1].components]
-        self.rows = self.changed = self.status_only = 0
-        self.only: tuple[list[int], list[int]] = ([], [])  # the first of the rows of one run alone
-        self.only_counts = [0, 0]
-        self.sums = {name: np.zeros(7) for name in ("total", *self.shared)}
-        self.statuses: Counter[tuple[str, str]] = Counter()
-        self.largest: list[tuple[float, float, int, Change]] = []  # a heap, the smallest on top
-
-    def add(self, left: pa.RecordBatch | None, right: pa.RecordBatch | None) -> None:
-        """Add batches that cover the same row ids."""
-        batches = (left, right)
-        ids = [np.zeros(0, np.int64) if batch is None else _ids_of(batch) for batch in batches]
-        both, *rows = np.intersect1d(ids[0], ids[1], assume_unique=True, return_indices=True)
-        for run in (0, 1):
-            self._add_only(run, np.setdiff1d(ids[run], both, assume_unique=True))
-        self.rows += len(both)
-        if left is not None and right is not None:
-            self._add_pairs(both, left.take(pa.array(rows[0])), right.take(pa.array(rows[1])))
-
-    def _add_only(self, run: int, ids: Array) -> None:
-        self.only_counts[run] += len(ids)
-        self.only[run].extend(ids[: self.limit - len(self.only[run])].tolist())
-        for row_id in ids.tolist() if self.out else ():
-            self._write({"row_id": row_id, "only_in": "ab"[run]})
-
-    def _add_pairs(self, ids: Array, left: pa.RecordBatch, right: pa.RecordBatch) -> None:
-        """Add rows that both runs have, in the same order."""
-        amounts, changed = {}, np.zeros(len(ids), dtype=bool)
-        for name, sums in self.sums.items():
-            before, after = floats(left[name]), floats(right[name])
-            sums += _sums_of(before, after)
-            amounts[name] = np.abs(np.nan_to_num(after) - np.nan_to_num(before))
-            changed |= (amounts[name] > _SAME) | (np.isnan(before) != np.isnan(after))
-        statuses = [batch["status"].to_numpy(zero_copy_only=False) for batch in (left, right)]
-        other = np.asarray(statuses[0] != statuses[1], dtype=bool)
-        self.statuses.update(zip(*(found[other].tolist() for found in statuses), strict=True))
-        self.changed += int(changed.sum())
-        self.status_only += int((other & ~changed).sum())
-        of_components = sum((amounts[name] for name in self.shared), np.zeros(len(ids)))
-        for row in np.flatnonzero(changed | other).tolist():
-            rank = float(amounts["total"][row]), float(of_components[row]), -int(ids[row])
-            self._add_change(rank, left.slice(row, 1), right.slice(row, 1))
-
-    def _add_change(
-        self, rank: tuple[float, float, int], left: pa.RecordBatch, right: pa.RecordBatch
-    ) -> None:
-        full = len(self.largest) >= self.limit
-        is_large = self.limit > 0 and (not full or rank > self.largest[0][:3])
-        if not is_large and self.out is None:
-            return  # its reasons need not be read
-        sides = [
-            _side(batch.to_pylist()[0], run.components)
-            for batch, run in zip((left, right), self.runs, strict=True)
-        ]
-        change = Change(-rank[2], *sides)
-        self._write(asdict(change))
-        if is_large:
-            (heapq.heapreplace if full else heapq.heappush)(self.largest, (*rank, change))
-
-    def _write(self, entry: dict[str, Any]) -> None:
-        if self.out is not None:
-            self.out.write(json.dumps(entry, ensure_ascii=False) + "\n")
-
-    def difference(self) -> Difference:
-        """Return what was added up."""
-        a, b = self.runs
-        other_inputs = a.run.get("inputs") != b.run.get("inputs")
-        note = "the runs have different inputs; rows are matched by their position in them"
-        return Difference(
-            str(a.path),
-            str(b.path),
-            self.rows,
-            self.changed,
-            self.status_only,
-            (self.only_counts[0], tuple(self.only[0])),
-            (self.only_counts[1], tuple(self.only[1])),
-            measures=tuple(_measure(name, *sums.tolist()) for name, sums in self.sums.items()),
-            components_a=tuple(name for name in a.components if name not in self.shared),
-            components_b=tuple(name for name in b.components if name not in self.shared),
-            statuses=dict(self.statuses),
-            changes=tuple(entry[3] for entry in sorted(self.largest, key=lambda e: e[:3]))[::-1],
-            notes=(note,) if other_inputs else (),
-        )
-
-
-def _sums_of(before: Array, after: Array) -> Array:
-    """Return the sum and the count of both, and in how many rows a value rose, fell or is None."""
-    sums = [part for v in (before, after) for part in (np.nansum(v), (~np.isnan(v)).sum())]
+def _measure(name: str, before: Array, after: Array) -> "Measure":
+    means = [
+        float(np.nansum(values)) / count if (count := int((~np.isnan(values)).sum())) else None
+        for values in (before, after)
+    ]
     up, down = (after - before > _SAME).sum(), (before - after > _SAME).sum()
-    return np.array([*sums, up, down, (np.isnan(before) != np.isnan(after)).sum()], float)
-
-
-def _measure(name: str, a: float, count_a: float, b: float, count_b: float, *n: float) -> Measure:
-    means = a / count_a if count_a else None, b / count_b if count_b else None
-    return Measure(name, *means, *map(int, n))
-
-
-def _side(row: dict[str, Any], components: Sequence[str]) -> Side:
-    reasons = {entry["component"]: entry["why"] or "" for entry in row["explanation"] or ()}
-    values = {name: row[name] for name in components}
-    return Side(row["total"], str(row["status"]), values, reasons)
+    skipped = (np.isnan(before) != np.isnan(after)).sum()
+    return Measure(name, means[0], means[1], int(up), int(down), int(skipped))

@@ -11,11 +11,11 @@ r"""Honest answers: the texts that say a gold, and the formats in which a reward
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any
 
 from plaudit.answers import final_answer
 from plaudit.inputs import extract
@@ -24,8 +24,6 @@ from plaudit.inputs.completions import gold_text_of
 from plaudit.inputs.golds import gold_of
 from plaudit.rewards.code import examples_of, tests_problem
 from plaudit.scores.boxes import Corners
-
-Result = TypeVar("Result")
 
 _ALTERNATIVES = 8  # of a gold that has several, how many are tried
 _BOX_KEYS = ("bbox_2d", "bbox", "box", "box_2d")
@@ -206,7 +204,8 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
     """Return the gold of a box, or of a list of boxes; None if it is neither."""
     if box := _corners(value):
         written = [json.dumps(one) for one in (value, list(box), [{"bbox_2d": list(box)}])]
-        ways = tuple(dict.fromkeys([*texts, *written, _centre(box)]))
+        click = f"({(box[0] + box[2]) / 2:g}, {(box[1] + box[3]) / 2:g})"
+        ways = tuple(dict.fromkeys([*texts, *written, click]))
         return GoldAnswer(GoldKind.BOX, ways, boxes=(box,), labels=_labels([value]))
     boxes = [_corners(one) for one in value] if isinstance(value, list) else []
     found = tuple(box for box in boxes if box)
@@ -214,12 +213,6 @@ def _boxes_gold(value: Any, texts: tuple[str, ...] = ()) -> GoldAnswer | None:
         return None
     ways = tuple(dict.fromkeys([*texts, json.dumps(value), json.dumps([*map(list, found)])]))
     return GoldAnswer(GoldKind.BOXES, ways, boxes=found, labels=_labels(value))
-
-
-def _centre(box: Corners) -> str:
-    """Return a click on a box."""
-    left, top, right, bottom = box
-    return f"({(left + right) / 2:g}, {(top + bottom) / 2:g})"
 
 
 def _labels(values: list[Any]) -> tuple[str, ...]:
@@ -439,11 +432,6 @@ class AnswerFormat:
             return opening, "\n```"
         return opening, "**" if opening.startswith("**") else ""
 
-    def write_mark(self, answer: str) -> str:
-        r"""Return the answer with its mark alone, such as `\boxed{4}`."""
-        before, after = self.mark
-        return f"{before}{answer}{after}"
-
 
 def usual_formats(tags: Sequence[str] = ()) -> list[AnswerFormat]:
     """Return the usual formats, and those of the tags that prompts and rewards name."""
@@ -499,19 +487,3 @@ def _common_start(texts: list[str]) -> str:
     first, last = min(texts), max(texts)
     same = next((n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), None)
     return first if same is None else first[:same]
-
-
-def try_formats(
-    formats: Sequence[AnswerFormat],
-    rows: Sequence[int],
-    answer: Callable[[int, AnswerFormat], str],
-    score: Callable[[list[tuple[int, str]]], Sequence[Result]],
-) -> list[Sequence[Result]]:
-    """Return what a reward says of the honest answer of each row, format by format.
-
-    answer: returns the honest answer of a row, for a format
-    score: returns a result for each pair of a row and a completion
-    """
-    pairs = [(row, one.write(answer(row, one), row=row)) for one in formats for row in rows]
-    results = score(pairs)
-    return [results[n * len(rows) : (n + 1) * len(rows)] for n in range(len(formats))]

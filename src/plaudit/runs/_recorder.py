@@ -47,8 +47,6 @@ VARIABLE = "PLAUDIT_RECORD_ROWS"  # another number of rows that make a step
 class Recorder:
     """Records what a process scores, into a folder that any number of processes share.
 
-    folder: where to record
-    components: the names of the rewards, which are columns of the record
     recipe: the recipe as TOML, or "" if there is none; `_run.json` keeps it
     """
 
@@ -197,7 +195,11 @@ class Recorder:
         self._rows[step] += len(batch)
         where = session.process, first, self.folder
         rows = arrow_batch(batch, self.components, self._kept, step, *where)
-        part = self._open.pop(step, None) or self._open_part(session, step)
+        part = self._open.pop(step, None)
+        if part is None:
+            self._number += 1
+            name = RecordedPart(step, session.process, session.number, self._number)
+            part = _OpenPart(session.spool / f"{name}{OPEN}")
         part.add(rows)
         if len(batch) >= LARGE:
             part.complete()
@@ -210,11 +212,6 @@ class Recorder:
     def _log_alarms(self) -> None:
         for alarm in self._writer.alarms() if self._writer else ():
             LOGGER.warning("plaudit: %s (plaudit watch %s shows the rows)", alarm, self.folder)
-
-    def _open_part(self, session: RecordSession, step: int) -> "_OpenPart":
-        self._number += 1
-        name = RecordedPart(step, session.process, session.number, self._number)
-        return _OpenPart(session.spool / f"{name}{OPEN}")
 
     def _close_parts(self, before: int | None = None) -> None:
         now = time.monotonic()
@@ -515,10 +512,8 @@ def _kind(values: Sequence[Any]) -> str:
     """Return the type of a column; "" if its values cannot be kept."""
     if not values:
         return "string"
-    for kind, types in _NUMBERS.items():
-        if all(
-            isinstance(one, types) and isinstance(one, bool) == (kind == "bool") for one in values
-        ):
+    for kind in _NUMBERS:
+        if all(_is_of(one, kind) for one in values):
             return kind
     first = values[0]
     if isinstance(first, list | tuple) and len(first) > _LONGEST:
@@ -526,6 +521,10 @@ def _kind(values: Sequence[Any]) -> str:
     if isinstance(first, list | tuple | dict):
         return "string" if _is_json(first) else ""
     return "string" if isinstance(first, str | int | float) else ""
+
+
+def _is_of(value: Any, kind: str) -> bool:
+    return isinstance(value, _NUMBERS[kind]) and isinstance(value, bool) == (kind == "bool")
 
 
 def _is_json(value: Any) -> bool:
@@ -613,11 +612,7 @@ def _text(value: Any) -> str | None:
 def _array(values: Sequence[Any], kind: str) -> pa.Array:
     if kind == "string":
         return text_array(_texts([_plain(value) for value in values]))
-    types = _NUMBERS[kind]
-    fitting = [
-        value if isinstance(value, types) and isinstance(value, bool) == (kind == "bool") else None
-        for value in map(_plain, values)
-    ]
+    fitting = [value if _is_of(value, kind) else None for value in map(_plain, values)]
     try:
         return pa.array(fitting, kind)
     except (pa.ArrowInvalid, OverflowError):  # an integer of more than 64 bits

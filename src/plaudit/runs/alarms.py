@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from math import sqrt
 from typing import Any, TypeAlias
 
@@ -175,33 +176,25 @@ class History:
 
     def __init__(self, steps: Sequence[Step]) -> None:
         self.steps = steps
-        self._starts = _starts([step.groups for step in steps])
-        self._means: dict[str, list[Mean | None]] = {}
-        self._arrays: dict[str, NDArray[np.float64]] = {}
-        self._moves: dict[str, int] = {}
-
-    def start(self, index: int) -> int | None:
-        """Return the index of a window's first step; None if there are too few steps for one."""
-        return self._starts[index]
+        # The index of each window's first step; None if there are too few steps for one.
+        self.starts = _starts([step.groups for step in steps])
+        self.means = cache(self._means)
+        self.moves = cache(self._first_move)
+        self._values = cache(self._values_and_errors)
 
     def window(self, index: int) -> Sequence[Step]:
         """Return the steps of the window that ends at an index; () if there are too few for one."""
-        start = self._starts[index]
+        start = self.starts[index]
         return () if start is None else self.steps[start : index + 1]
 
-    def means(self, name: str) -> list[Mean | None]:
+    def _means(self, name: str) -> list[Mean | None]:
         """Return the mean of the window that ends at each step; None if it has no values."""
-        if name not in self._means:
-            self._means[name] = self._windows(name)
-        return self._means[name]
-
-    def _windows(self, name: str) -> list[Mean | None]:
         found = [step.length if name == LENGTH else step.values[name] for step in self.steps]
         sums = np.array([(d.rows, d.total, d.squares) for d in found], float).reshape(-1, 3)
         ends = np.cumsum(np.vstack([np.zeros(3), sums]), axis=0)
         noise = _noise(sums[:, 1] / np.maximum(sums[:, 0], 1))
         means: list[Mean | None] = []
-        for index, start in enumerate(self._starts):
+        for index, start in enumerate(self.starts):
             rows, total, squares = (0, 0, 0) if start is None else ends[index + 1] - ends[start]
             if start is None or rows < 0.5:
                 means.append(None)
@@ -222,21 +215,17 @@ class History:
         now = means[index]
         if now is None:
             return []
-        if name not in self._arrays:
-            pairs = [(m.value, m.error) if m else (np.nan, np.nan) for m in means]
-            self._arrays[name] = np.array(pairs, float).reshape(-1, 2)
-        values, errors = self._arrays[name][:end].T
+        values, errors = self._values(name)[:end].T
         fall = (values - now.value) * (1 if fallen else -1)
         chance = np.maximum(SURE * np.sqrt(errors**2 + now.error**2), 1e-9)
         return [mean for at in np.nonzero(fall >= chance)[0] if (mean := means[at])]
 
-    def moves(self, name: str) -> int:
-        """Return the index of the first step at which not all rows so far have one value."""
-        if name not in self._moves:
-            self._moves[name] = self._first_move(name)
-        return self._moves[name]
+    def _values_and_errors(self, name: str) -> NDArray[np.float64]:
+        pairs = [(m.value, m.error) if m else (np.nan, np.nan) for m in self.means(name)]
+        return np.array(pairs, float).reshape(-1, 2)
 
     def _first_move(self, name: str) -> int:
+        """Return the index of the first step at which not all rows so far have one value."""
         value = None
         for index, step in enumerate(self.steps):
             seen = step.values[name]
@@ -302,9 +291,7 @@ Query: TypeAlias = dict[str, Any]
 class Alarm:
     """Something to look at.
 
-    kind: which rule, such as "no answer"
-    about: what it is about, such as a component or an answer; a rule may hold for several of them
-    text: one or two sentences for a person
+    about: a component or an answer, for example; a rule may hold for several of them
     first, last: the steps at which the rule held first and last
     is_over: whether the rule has not held for some steps
     rows: which rows show it: a step, and an order or a filter, as the page asks for rows
@@ -384,7 +371,7 @@ def form_over_answers(history: History, index: int) -> Iterator[Alarm]:
 
 def _differing_before(history: History, name: str, index: int, *, fallen: bool) -> list[Mean]:
     """Return the means before the present window from which it has certainly fallen, or risen."""
-    start = history.start(index)
+    start = history.starts[index]
     # Cheap first: most runs have none, at most steps.
     found = [] if start is None else history.differing(name, index, start, fallen=fallen)
     seen = merge([step.values[name] for step in history.steps[: index + 1]]) if found else None
@@ -489,57 +476,48 @@ def no_signal(history: History, index: int) -> Iterator[Alarm]:
 
 def no_answer(history: History, index: int) -> Iterator[Alarm]:
     """In more than a third of the rows, no answer was found."""
-    steps = history.window(index)
-    if steps and (share := _share(steps, "no_answer")) > NO_ANSWER:
-        yield _alarm(
-            "no answer",
-            "",
-            f"In {share:.0%} of the completions of the last {len(steps)} steps no answer was "
-            "found: check whether the prompt says how to give it, and whether completions are cut "
-            "off.",
-            steps[-1].step,
-            _last_with(steps, "no_answer"),
-        )
+    yield from _status_alarms(
+        *(history, index, "no answer", "no_answer", NO_ANSWER),
+        "In {share:.0%} of the completions of the last {steps} steps no answer was found: check "
+        "whether the prompt says how to give it, and whether completions are cut off.",
+    )
 
 
 def timeouts(history: History, index: int) -> Iterator[Alarm]:
     """Rows took too long to be scored."""
-    steps = history.window(index)
-    if steps and (share := _share(steps, "timeout")) > TIMEOUTS:
-        yield _alarm(
-            "timeouts",
-            "",
-            f"{share:.1%} of the rows of the last {len(steps)} steps were not scored in time: "
-            "what they say is not known, and a recipe skips them. Look at these answers, or raise "
-            "the deadline (PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
-            steps[-1].step,
-            _last_with(steps, "timeout"),
-        )
+    yield from _status_alarms(
+        *(history, index, "timeouts", "timeout", TIMEOUTS),
+        "{share:.1%} of the rows of the last {steps} steps were not scored in time: what they say "
+        "is not known, and a recipe skips them. Look at these answers, or raise the deadline "
+        "(PLAUDIT_DEADLINE for the judge, `deadline` for a reward of your own).",
+    )
 
 
 def cut_off(history: History, index: int) -> Iterator[Alarm]:
     """Many more completions are cut off than before."""
-    steps, start = history.window(index), history.start(index)
-    share = _share(steps, "truncated") if steps else 0.0
-    if start is None or share <= CUT_OFF:
-        return
+    start = history.starts[index] or 0
     earlier = history.steps[max(0, index - BACK) : start]
     before = _share(earlier, "truncated")
-    if earlier and share >= GROWN * before:
-        yield _alarm(
-            "cut off",
-            "",
-            f"{share:.0%} of the completions of the last {len(steps)} steps were cut off at the "
-            f"maximum, and {before:.0%} before: allow longer ones, pay shorter ones, or skip "
-            'them with truncated = "skip" in the recipe.',
-            steps[-1].step,
-            _last_with(steps, "truncated"),
+    if earlier and _share(history.window(index), "truncated") >= GROWN * before:
+        yield from _status_alarms(
+            *(history, index, "cut off", "truncated", CUT_OFF),
+            "{share:.0%} of the completions of the last {steps} steps were cut off at the maximum, "
+            f"and {before:.0%} before: allow longer ones, pay shorter ones, or skip them with "
+            'truncated = "skip" in the recipe.',
         )
 
 
-def _last_with(steps: Sequence[Step], status: str) -> Query:
-    """Return a query for the rows with a status, of the last step that has some."""
-    return {"status": status, "step": max(s.step for s in steps if s.statuses.get(status))}
+def _status_alarms(
+    history: History, index: int, kind: str, status: str, most: float, text: str
+) -> Iterator[Alarm]:
+    """Yield an alarm if the share of the rows of a window with a status is above `most`."""
+    steps = history.window(index)
+    share = _share(steps, status)
+    if share > most:
+        # The rows of the last step that has some show it.
+        rows = {"status": status, "step": max(s.step for s in steps if s.statuses.get(status))}
+        said = text.format(share=share, steps=len(steps))
+        yield _alarm(kind, "", said, steps[-1].step, rows)
 
 
 def _share(steps: Sequence[Step], status: str) -> float:

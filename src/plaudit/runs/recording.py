@@ -17,7 +17,7 @@ from inspect import iscoroutinefunction
 from operator import index
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from plaudit.recipes import Recipe, RowScore
 from plaudit.recipes.bound_reward import score_of_value
@@ -38,41 +38,9 @@ EVALUATION = "evaluation"  # the folder, below that of a run, for what it evalua
 _KEYS = ("prompts", "prompt", "problem", "solution")  # with completions, they tell batches apart
 
 
-@runtime_checkable
-class RecordableClient(Protocol):
-    """A client of a server, as far as recording needs it."""
-
-    def recorded_in(self, directory: Path) -> Self: ...
-
-
-ClientT = TypeVar("ClientT", bound=RecordableClient)
-
-
-@overload
 def record(
-    rewards: Recipe, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
-) -> "RecordedRecipe": ...
-@overload
-def record(
-    rewards: ClientT, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
-) -> ClientT: ...
-@overload
-def record(
-    rewards: Sequence[Function],
-    directory: str | PathLike[str],
-    *,
-    weights: Sequence[float] | None = None,
-) -> list[Function]: ...
-@overload
-def record(
-    rewards: Function, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
-) -> Function: ...
-def record(
-    rewards: Recipe | RecordableClient | Sequence[Function] | Function,
-    directory: str | PathLike[str],
-    *,
-    weights: Sequence[float] | None = None,
-) -> Any:
+    rewards: T, directory: str | PathLike[str], *, weights: Sequence[float] | None = None
+) -> T:
     """Return the same rewards, which write every batch that they score to a folder, as it comes.
 
     rewards: a recipe, a client of a server, a reward function, or the list of reward functions that
@@ -99,13 +67,14 @@ def record(
     >>> rows.to_pylist()
     [{'step': 0, 'prompt': '2 + 2?', 'total': 1.0}]
     """
-    if isinstance(rewards, Recipe | RecordableClient):
+    passed: Any = rewards
+    client = getattr(rewards, "recorded_in", None)
+    if client or isinstance(rewards, Recipe):
         if weights is not None:
             raise ValueError("weights are for functions: a recipe has its own")
-        if isinstance(rewards, Recipe):
-            return _record_recipe(rewards, Path(directory))
-        return rewards.recorded_in(Path(directory))
-    functions = [rewards] if callable(rewards) else list(rewards)
+        folder = Path(directory)
+        return cast("T", client(folder) if client else _record_recipe(passed, folder))
+    functions = [passed] if callable(passed) else list(passed)
     names = [_name(function, number) for number, function in enumerate(functions)]
     counted = [1.0] * len(names) if weights is None else [float(weight) for weight in weights]
     if not names:
@@ -117,7 +86,7 @@ def record(
             raise ValueError(f'two reward functions are called "{name}": rename one of them')
     recording = recording_in(Path(directory), names, counted, "")
     made = recorded_functions(functions, recording)
-    return made[0] if callable(rewards) else made
+    return cast("T", made[0] if callable(passed) else made)
 
 
 def _name(function: Any, number: int) -> str:
@@ -229,38 +198,23 @@ def recover(directory: str | PathLike[str]) -> None:
 class RecordedRecipe(Recipe):
     """A recipe that records what it scores: called as a whole, or by its reward functions."""
 
-    recording: "Recording | None" = field(default=None, compare=False, repr=False)
+    recording: "Recording" = field(default=None, compare=False, repr=False)  # type: ignore[assignment]
 
     def score_batch(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
-        """Return what the recipe gives, and record it."""
         start = time.perf_counter()
         batch = super().score_batch(completions, **columns)
-        self._record(batch.rows, completions, columns, start)
+        self.recording.add_rows(batch.rows, completions, columns, time.perf_counter() - start)
         return batch
 
     async def score_batch_async(self, completions: Sequence[Any], **columns: Any) -> ScoredBatch:
-        """Return the same on an event loop."""
         start = time.perf_counter()
         batch = await super().score_batch_async(completions, **columns)
-        self._record(batch.rows, completions, columns, start)
+        self.recording.add_rows(batch.rows, completions, columns, time.perf_counter() - start)
         return batch
 
     def reward_funcs(self, *, asynchronous: bool = False) -> list[Function]:
         """Return a reward function for each component; a batch is recorded as a whole."""
-        functions = self._functions(asynchronous)
-        if self.recording is None:
-            return functions
-        return recorded_functions(functions, self.recording)
-
-    def _record(
-        self,
-        rows: list[RowScore],
-        completions: Sequence[Any],
-        columns: Mapping[str, Any],
-        start: float,
-    ) -> None:
-        if self.recording is not None:
-            self.recording.add_rows(rows, completions, columns, time.perf_counter() - start)
+        return recorded_functions(self._functions(asynchronous), self.recording)
 
 
 class Recording:
@@ -555,10 +509,8 @@ class TrainerCall:
     def group(self, row: int, rows: int, first: int) -> int:
         """Return the number of a row's group in its step.
 
-        A group may be spread over processes, each of which has a part of the step's rows.
-
-        rows: how many rows the batch has
-        first: how many rows of the step the process has had before
+        A group may be spread over processes, each of which has a part of the step's rows; `first`
+        are the rows of the step that the process has had before.
         """
         return (first * self.processes + self.process * rows + row) // self.group_size
 

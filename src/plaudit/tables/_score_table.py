@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from os import PathLike, fspath
 from typing import Any, TextIO
 
@@ -18,8 +18,8 @@ from plaudit.tables.errors import InputError, RejectedRowError
 from plaudit.tables.inputs import InputFile, Inputs, find_inputs
 from plaudit.tables.output import OutputFolder
 from plaudit.tables.plan import Plan, check_numbers, heads_of, plan_of, with_columns
-from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_to_score
-from plaudit.tables.score_chunk import ROW_IDS, FirstParts, Rejected, ScoredChunk
+from plaudit.tables.readers import GROWS_EVERY, LARGEST, SMALLEST, Chunk, chunks_of
+from plaudit.tables.score_chunk import ROW_IDS, FirstParts, PartCounts, Rejected, ScoredChunk
 from plaudit.tables.storage import folder_url, is_url, local_path, stopping_on_system_errors
 from plaudit.tables.summary import ScoreProgress, ScoreSummary
 
@@ -112,18 +112,14 @@ def _print_guesses(plan: Plan, out: TextIO | None) -> None:
         is_text = argument == "completions"
         option = "--completions COLUMN" if is_text else f"--column {argument}=COLUMN"
         print(f"plaudit: {argument}: column {column} (for another, say {option})", file=out)
-    if other := _other_gold(plan):
+    # If `solution` is read by its name alone, another column may hold golds, too.
+    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
+    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
+    if not is_named and (other := first_of(GOLD, names)):
         hint = f"for {other}, say --column solution={other}"
         print(f"plaudit: solution: column solution ({hint})", file=out)
     if plan.renamed:
         print(f"plaudit: {renamed_note(plan.renamed)}", file=out)
-
-
-def _other_gold(plan: Plan) -> str | None:
-    """Return a column that may hold golds, too, if `solution` is read by its name alone."""
-    is_named = "solution" in plan.recipe.columns or "solution" not in plan.required_columns
-    names = [column.source for column in plan.columns if column.source not in plan.reward_columns]
-    return None if is_named else first_of(GOLD, names)
 
 
 def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict[str, Any]:
@@ -152,21 +148,22 @@ def _manifest(files: Sequence[InputFile], plan: Plan, limit: int | None) -> dict
     }
 
 
+@dataclass(slots=True)
 class _FolderRun:
     """Scores the chunks whose parts are not there yet."""
 
-    def __init__(
-        self, folder: OutputFolder, plan: Plan, strict: bool, progress: TextIO | None
-    ) -> None:
-        self._folder, self._plan, self._strict = folder, plan, strict
-        self._out = progress
-        self._progress = ScoreProgress(None, 0)
-        self._first_parts = FirstParts()
-        self.rows_before = 0  # of the parts that were there already
-        self._parts = 0
-        self._read: dict[int, int] = {}
-        self._lines: dict[int, tuple[int, int]] = {}  # the file and the lines of each part
-        self._first_rejected: Rejected | None = None
+    _folder: OutputFolder
+    _plan: Plan
+    _strict: bool
+    _out: TextIO | None
+    rows_before: int = 0  # of the parts that were there already
+    _progress: ScoreProgress = field(init=False)
+    _first_parts: FirstParts = field(default_factory=FirstParts)
+    _parts: int = 0
+    _read: dict[int, int] = field(default_factory=dict)
+    # The file and the lines of each part.
+    _lines: dict[int, tuple[int, int]] = field(default_factory=dict)
+    _first_rejected: Rejected | None = None
 
     def score(
         self, engine: str, workers: int | None, ray_address: str | None, limit: int | None
@@ -175,7 +172,7 @@ class _FolderRun:
         # How many tasks Ray runs at once is for the cluster to say.
         at_once = None if engine == "ray" else workers or cores()
         self._progress = ScoreProgress(self._out, sum(f.size for f in self._plan.inputs), at_once)
-        missing = self._missing(chunks_to_score(self._plan.inputs, limit))
+        missing = self._missing(chunks_of(self._plan.inputs, limit, ranges=True))
         if engine == "ray":
             scored = score_on_ray(missing, self._plan, workers, ray_address)
         else:
@@ -198,8 +195,7 @@ class _FolderRun:
                 self._first_parts.found(chunk.number)
                 self._progress.found(counts, chunk.read)
                 self.rows_before += counts["rows"]
-                rejected = [Rejected(**row) for row in counts["rejected"][:1]]
-                self._remember(chunk.number, counts["file"], counts["lines"], rejected)
+                self._remember(chunk.number, counts)
             else:
                 self._read[chunk.number] = chunk.read
                 yield chunk
@@ -211,23 +207,24 @@ class _FolderRun:
     def _write(self, scored: ScoredChunk) -> None:
         for part in self._first_parts.ready(scored):
             self._folder.add(part)
-        read = self._read.pop(scored.number)
-        counts = scored.rows, len(scored.rejected), scored.statuses
-        self._progress.scored(*counts, read, scored.seconds)
-        self._remember(scored.number, scored.file, scored.lines, scored.rejected)
+        counts, read = scored.counts, self._read.pop(scored.number)
+        known = counts["rows"], len(counts["rejected"]), counts["statuses"]
+        self._progress.scored(*known, read, scored.seconds)
+        self._remember(scored.number, counts)
 
-    def _remember(self, number: int, file: int, lines: int, rejected: Sequence[Rejected]) -> None:
-        self._lines[number] = file, lines
+    def _remember(self, number: int, counts: PartCounts) -> None:
+        self._lines[number] = counts["file"], counts["lines"]
         known = [self._first_rejected] if self._first_rejected else []
-        self._first_rejected = min([*known, *rejected], key=lambda one: one.row_id, default=None)
+        rows = [*known, *counts["rejected"][:1]]  # of a part, the first comes first
+        self._first_rejected = min(rows, key=lambda one: one["row_id"], default=None)
 
     def _raise_if_strict(self) -> None:
         first = self._first_rejected
         if self._strict and first is not None:
-            number = first.row_id // ROW_IDS
+            number = first["row_id"] // ROW_IDS
             before: Counter[int] = Counter()
             for part in range(number):
                 file, lines = self._lines[part]
                 before[file] += lines
-            line = first.line + before[self._lines[number][0]]
-            raise RejectedRowError(f"{first.file}, line {line}: {first.reason}")
+            line = first["line"] + before[self._lines[number][0]]
+            raise RejectedRowError(f"{first['file']}, line {line}: {first['reason']}")

@@ -12,12 +12,12 @@ import subprocess
 import sys
 import warnings
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
-from typing import Any, Generic, Protocol, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import pyarrow as pa
 
@@ -40,16 +40,6 @@ RETRIES = 10  # of a task of Ray: a node may die for reasons other than its task
 AHEAD = 2  # tasks of Ray that are sent for each core
 
 
-class WorkPlan(Protocol):
-    """What every worker is sent first: at least the names of the files, and the judge's limits."""
-
-    @property
-    def files(self) -> tuple[str, ...]: ...
-
-    @property
-    def limits(self) -> Mapping[str, float]: ...
-
-
 def score_locally(
     chunks: Iterator[Chunk], plan: Plan, workers: int | None
 ) -> Generator[ScoredChunk]:
@@ -59,7 +49,7 @@ def score_locally(
 
 def process_locally(
     chunks: Iterator[Chunk],
-    plan: WorkPlan,
+    plan: Any,
     work: Callable[[Chunk, Any], T],
     workers: int | None = None,
     *,
@@ -68,9 +58,9 @@ def process_locally(
 ) -> Generator[T]:
     """Yield what `work(chunk, plan)` returns for each chunk, in the order in which they are done.
 
-    work: a function of a module, which is called in the workers; what it returns is pickled, and
-        is neither text nor None
-    resume_hint, retry_hint: what to do after the run had to stop, or after a reward was mended
+    plan: what every worker is sent first; it has `files`, the names of the inputs, and `limits`,
+        those of the judge
+    work: a function of a module; what it returns is pickled, and is neither text nor None
     """
     pool = _ScoreProcesses(plan, work, workers or cores(), resume_hint, retry_hint)
     try:
@@ -90,7 +80,7 @@ class _PendingChunk:
 class _ScoreProcess:
     """A process, and the task that it has, if any."""
 
-    def __init__(self, work: Callable[..., Any], plan: WorkPlan) -> None:
+    def __init__(self, work: Callable[..., Any], plan: Any) -> None:
         with ExitStack() as unless_started:
             here, there = socket.socketpair()
             unless_started.callback(here.close)
@@ -100,7 +90,7 @@ class _ScoreProcess:
             unless_started.pop_all()
         self.connection = Connection(here.detach())
         self.task: _PendingChunk | None = None
-        self._unsent: tuple[Callable[..., Any], WorkPlan] | None = (work, plan)
+        self._unsent: tuple[Callable[..., Any], Any] | None = (work, plan)
 
     def send_task(self, task: _PendingChunk) -> bool:
         """Send a task, and return whether it was sent; work and plan go before the first."""
@@ -133,23 +123,18 @@ class _ScoreProcess:
         return self.process.wait()
 
 
+@dataclass(slots=True)
 class _ScoreProcesses(Generic[T]):
     """Worker processes, and the tasks that wait for one."""
 
-    def __init__(
-        self,
-        plan: WorkPlan,
-        work: Callable[[Chunk, Any], T],
-        size: int,
-        resume_hint: str,
-        retry_hint: str,
-    ) -> None:
-        self._plan = plan
-        self._work = work
-        self._size = size
-        self._resume_hint, self._retry_hint = resume_hint, retry_hint
-        self._workers: list[_ScoreProcess] = []
-        self._ready: deque[_PendingChunk] = deque()  # ahead, so that no worker waits for the disk
+    _plan: Any
+    _work: Callable[[Chunk, Any], T]
+    _size: int
+    _resume_hint: str
+    _retry_hint: str
+    _workers: list[_ScoreProcess] = field(default_factory=list)
+    # Ahead, so that no worker waits for the disk.
+    _ready: deque[_PendingChunk] = field(default_factory=deque)
 
     def run(self, chunks: Iterator[Chunk]) -> Iterator[T]:
         while self._fill(chunks) or self._busy():
@@ -221,7 +206,7 @@ class _ScoreProcesses(Generic[T]):
             worker.stop(wait_first=worker.task is None)
 
 
-def _rows_of(chunk: Chunk, plan: WorkPlan) -> str:
+def _rows_of(chunk: Chunk, plan: Any) -> str:
     """Return what a message calls the rows of a chunk."""
     if chunk.range is not None:
         where = chunk.range
@@ -371,14 +356,9 @@ def _scored_by_tasks(
             for reference in done:
                 yield _result(ray, reference)
     finally:
-        _cancel(ray, pending)
-
-
-def _cancel(ray: Any, tasks: Iterable[Any]) -> None:
-    """End the tasks of a run that has stopped: they must not write into the next run's folder."""
-    for task in tasks:
-        with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
-            ray.cancel(task, force=True)
+        for task in pending:  # a run that has stopped must not write into the next run's folder
+            with suppress(ray.exceptions.RayError):  # Ray is gone, and so are they
+                ray.cancel(task, force=True)
 
 
 def _result(ray: Any, reference: Any) -> Any:

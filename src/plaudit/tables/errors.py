@@ -48,11 +48,7 @@ _RECIPES = str(Path(plaudit.recipes.__file__).parent)
 
 @dataclass(frozen=True, slots=True)
 class CommonFailure:
-    """The error that every row of a chunk failed with.
-
-    kind: the exception's name and notes; rows that fail with the same error have the same kind
-    description: the exception and the end of its traceback
-    """
+    """The error that every row of a chunk failed with; rows that fail alike have the same kind."""
 
     kind: str
     description: str

@@ -62,7 +62,6 @@ class InputFile:
 
     path: where it is on this machine; for a remote file, the last part of its URL
     name: what to call it in messages: the path as the user would write it, or the URL
-    format: "jsonl", "json", "csv", "tsv", "parquet" or "arrow"
     codec: "gzip", "zstd", or "" if it is not compressed
     fingerprint: a digest of its size and of samples of its bytes, by which a resumed run
         recognises it
@@ -89,18 +88,17 @@ def find_inputs(
     purpose: a verb that says in errors what the files are for, "score"
     """
     named = [inputs] if isinstance(inputs, str | PathLike) else inputs
-    found = [file for one in named for file in _files_named(fspath(one), out)]
+    here = out if isinstance(out, Path) else None
+    found: list[InputFile] = []
+    for name in [fspath(one) for one in named]:
+        if is_url(name) and not name.startswith(HUB):
+            found += _remote_inputs(name, out)
+        else:
+            paths = _downloaded(name) if name.startswith(HUB) else [local_path(name)]
+            found += [_local_input(file) for path in paths for file in _tables_at(path, here)]
     if not found:
         raise InputError(f"pass at least one file or folder to {purpose}")
     return found
-
-
-def _files_named(name: str, out: Path | str | None) -> list[InputFile]:
-    if is_url(name) and not name.startswith(HUB):
-        return _remote_inputs(name, out)
-    paths = _downloaded(name) if name.startswith(HUB) else [local_path(name)]
-    here = out if isinstance(out, Path) else None
-    return [_local_input(file) for path in paths for file in _tables_at(path, here)]
 
 
 def _format_of(path: Path) -> tuple[str, str]:
@@ -152,7 +150,7 @@ def _tables_in(folder: Path, seen: set[Path]) -> Iterator[Path]:
         yield from (table for split in splits for table in _tables_in(folder / split, seen))
     elif (folder / "state.json").is_file() and (folder / "dataset_info.json").is_file():
         yield from _shards_of(folder)
-    elif _is_scored(folder):
+    elif (run := folder / "_run.json").is_file() and "plaudit" in _json(run):  # a scored folder
         yield from sorted(folder.glob("part-*.parquet"))
     else:
         for path in sorted(folder.iterdir()):
@@ -173,11 +171,6 @@ def _shards_of(folder: Path) -> Iterable[Path]:
             "save it again after dataset.flatten_indices()"
         )
     return [folder / shard["filename"] for shard in state.get("_data_files", [])]
-
-
-def _is_scored(folder: Path) -> bool:
-    run = folder / "_run.json"
-    return run.is_file() and "plaudit" in _json(run)
 
 
 def _json(path: Path) -> dict[str, Any]:

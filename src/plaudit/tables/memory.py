@@ -12,10 +12,10 @@ import pickle
 import sys
 import warnings
 from bisect import bisect_right
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 import pyarrow as pa
 
@@ -154,14 +154,9 @@ def _plan(table: "MemoryTable", recipe: Recipe) -> Plan:
         for name in table.names
         if name == wanted or name.startswith("completion") or is_read_by(name, recipe)
     ]
-    first = _block(table, names, 0, min(HEAD, len(table)))
+    first = table.block(names, 0, min(HEAD, len(table)))
     head = Head(NAME, first.records_from(range(len(first))), names, None, False, "")
     return plan_of([head], recipe, guessed=guessed, scores_only=True)
-
-
-def _block(table: "MemoryTable", names: Sequence[str], start: int, end: int) -> Block:
-    columns = {name: table.values(name, start, end) for name in names}
-    return Block(0, range(start, end), columns, end)
 
 
 def _warn_of_guesses(plan: Plan) -> None:
@@ -204,14 +199,15 @@ class _MemoryRun:
             for part in scored:
                 self._parts.append(part)
                 self._first_parts.ready(part)
-                counts = part.rows, len(part.rejected), part.statuses
-                self._progress.scored(*counts, self._read.pop(part.number), part.seconds)
+                counts = part.counts
+                known = counts["rows"], len(counts["rejected"]), counts["statuses"]
+                self._progress.scored(*known, self._read.pop(part.number), part.seconds)
         finally:
             scored.close()
             self._progress.close()
         self._first_parts.check()
         if self._strict and (first := next(iter(self._rejected()), None)):
-            raise RejectedRowError(f"{NAME}, row {first.line}: {first.reason}")
+            raise RejectedRowError(f"{NAME}, row {first['line']}: {first['reason']}")
 
     def _scored(self) -> Generator[ScoredChunk]:
         if self._is_here:
@@ -225,13 +221,9 @@ class _MemoryRun:
         start = number = done = 0
         while start < rows:
             end = min(start + min(MOST, FEWEST << min(number // GROWS_EVERY, 32)), rows)
-            block = _block(self._table, names, start, end)
-            counts = [1] * len(block)
-            if plan.listed:
-                counts = [
-                    completions_in(one, plan.completions)
-                    for one in block.records_from(range(len(block)))
-                ]
+            block = self._table.block(names, start, end)
+            records = block.records_from(range(len(block))) if plan.listed else [{}] * len(block)
+            counts = [completions_in(one, plan) for one in records]
             self._starts.append(done)
             self._counts += counts
             self._read[number] = len(block)
@@ -241,8 +233,8 @@ class _MemoryRun:
             start, number, done = end, number + 1, done + sum(counts)
 
     def _rejected(self) -> list[Rejected]:
-        found = (one for part in self._parts for one in part.rejected)
-        return sorted(found, key=lambda one: one.row_id)
+        found = (one for part in self._parts for one in part.counts["rejected"])
+        return sorted(found, key=lambda one: one["row_id"])
 
     def result(self) -> Any:
         """Return the table that the caller gets."""
@@ -255,9 +247,9 @@ class _MemoryRun:
         names = ["row_id", *_added_names(self._plan.recipe)]
         rejected: dict[str, list[Any]] = {
             **{name: [None] * len(self._rejected()) for name in names},
-            "row_id": [one.row_id for one in self._rejected()],
+            "row_id": [one["row_id"] for one in self._rejected()],
             "status": [REJECTED] * len(self._rejected()),
-            "why": valid_texts([one.reason for one in self._rejected()]),
+            "why": valid_texts([one["reason"] for one in self._rejected()]),
         }
         parts = [*(part.scores for part in self._parts), rejected]
         columns = {name: [v for part in parts for v in part[name]] for name in names}
@@ -284,15 +276,15 @@ class _MemoryRun:
     def _warn(self) -> None:
         if rejected := self._rejected():
             first, reasons = rejected[0], ReasonCounts()
-            reasons.add(one.reason for one in rejected)
+            reasons.add(one["reason"] for one in rejected)
             counts = f"In all, {'; '.join(reason_lines(reasons.most_common()))}"
             warnings.warn(
                 f"{len(rejected):,} of {sum(self._counts):,} rows cannot be scored; their status "
-                f"is {REJECTED!r}. The first is row {first.line}: {first.reason}. {counts}",
+                f"is {REJECTED!r}. The first is row {first['line']}: {first['reason']}. {counts}",
                 UserWarning,
                 stacklevel=4,
             )
-        in_part = sum(part.golds_in_part for part in self._parts)
+        in_part = sum(part.counts["golds_in_part"] for part in self._parts)
         if in_part and not self._is_here:  # a process warns by itself, and workers are quiet
             warnings.warn(f"{in_part:,} rows have {IN_PART} {LATEX}", UserWarning, stacklevel=4)
 
@@ -338,29 +330,41 @@ Added = Mapping[str, list[Any]]
 Replaced = Mapping[str, tuple[str, list[Any]]]
 
 
-class MemoryTable(Protocol):
+class MemoryTable:
     """A table of one kind; `names` are those of its columns."""
 
-    names: list[str]
+    _columns = "column_names"  # the attribute that has them
 
-    def __len__(self) -> int: ...
+    def __init__(self, table: Any) -> None:
+        self._table = table
+        self.names = _names(getattr(table, self._columns))
+
+    def __len__(self) -> int:
+        return len(self._table)
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         """Return the values of a column, of some rows."""
+        raise NotImplementedError
+
+    def block(self, names: Sequence[str], start: int, end: int, first: int = 0) -> Block:
+        """Return some of the rows with these columns; `first` is the number of the first row."""
+        columns = {name: self.values(name, start, end) for name in names}
+        return Block(0, range(start + first, end + first), columns, end)
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> "MemoryTable":
         """Return the rows at these indices; `columns` replaces some of their columns."""
+        raise NotImplementedError
 
     def with_columns(self, added: Added, texts: Collection[str]) -> Any:
         """Return the same kind of table with more columns: numbers, but for those in `texts`."""
+        raise NotImplementedError
 
 
 def table_of(table: Any) -> MemoryTable:
     """Return the table that a caller passes; raise InputError if it is none."""
     for module, name, kind in _FOREIGN:
         if (package := sys.modules.get(module)) and isinstance(table, getattr(package, name, ())):
-            found: MemoryTable = kind(table)
-            return found
+            return kind(table)
     if isinstance(table, Mapping):
         return _check_mapping(table)
     if isinstance(table, list | tuple):
@@ -398,13 +402,8 @@ def _check_mapping(table: Mapping[str, Any]) -> MemoryTable:
     return _Lists(table)
 
 
-class _Pandas:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = _names(table.columns)
-
-    def __len__(self) -> int:
-        return len(self._table)
+class _Pandas(MemoryTable):
+    _columns = "columns"
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         return _cells(python_values(self._table[name].iloc[start:end]))
@@ -422,13 +421,8 @@ class _Pandas:
         return self._table.assign(**{**added, **numbers})
 
 
-class _Polars:
-    def __init__(self, table: Any) -> None:
-        self._table = table
-        self.names = list(table.columns)
-
-    def __len__(self) -> int:
-        return len(self._table)
+class _Polars(MemoryTable):
+    _columns = "columns"
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
         column = self._table.get_column(name).slice(start, end - start)
@@ -450,15 +444,7 @@ class _Polars:
         )
 
 
-class _Arrow:
-    def __init__(self, table: Any) -> None:
-        is_batch = isinstance(table, pa.RecordBatch)
-        self._table = pa.Table.from_batches([table]) if is_batch else table
-        self.names = _names(self._table.column_names)
-
-    def __len__(self) -> int:
-        return int(self._table.num_rows)
-
+class _Arrow(MemoryTable):
     def values(self, name: str, start: int, end: int) -> list[Any]:
         column = self._table.select([name]).slice(start, end - start)
         return [row[name] for row in python_rows(column)]
@@ -477,22 +463,18 @@ class _Arrow:
         return table
 
 
-class _Dataset:
+class _Dataset(MemoryTable):
     """A Hugging Face dataset."""
 
     def __init__(self, table: Any) -> None:
-        self._table = table
+        super().__init__(table)
         self._plain = table.with_format(None)  # values as they are, not as tensors
-        self._columns: dict[str, Any] = {}  # each alone, so that reading it decodes no other
-        self.names = list(table.column_names)
-
-    def __len__(self) -> int:
-        return len(self._table)
+        self._alone: dict[str, Any] = {}  # each column, so that reading it decodes no other
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        if name not in self._columns:
-            self._columns[name] = self._plain.select_columns([name])
-        return list(self._columns[name][start:end][name])
+        if name not in self._alone:
+            self._alone[name] = self._plain.select_columns([name])
+        return list(self._alone[name][start:end][name])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
         table = self._table.select(list(indices)).remove_columns(list(columns))
@@ -512,7 +494,7 @@ class _Dataset:
         return both if is_plain else both.with_format(form["type"], **form["format_kwargs"])
 
 
-class _Dicts:
+class _Dicts(MemoryTable):
     """A list of dictionaries; some of them may lack a column."""
 
     def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -522,17 +504,14 @@ class _Dicts:
                     f"row {index} must be a dict such as {{'completion': '4', 'solution': '4'}}, "
                     f"got {type(row).__name__}: {row!r:.80}"
                 )
-        self._rows = rows
+        self._table = rows
         self.names = _names(dict.fromkeys(name for row in rows for name in row))
 
-    def __len__(self) -> int:
-        return len(self._rows)
-
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return _cells([row.get(name) for row in self._rows[start:end]])
+        return _cells([row.get(name) for row in self._table[start:end]])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
-        rows = [dict(self._rows[index]) for index in indices]
+        rows = [dict(self._table[index]) for index in indices]
         for old, (new, values) in columns.items():
             rows = [
                 {new if name == old else name: v for name, v in {**row, old: value}.items()}
@@ -544,40 +523,40 @@ class _Dicts:
         more = zip(*added.values(), strict=True)
         return [
             {**row, **dict(zip(added, values, strict=True))}
-            for row, values in zip(self._rows, more, strict=True)
+            for row, values in zip(self._table, more, strict=True)
         ]
 
 
-class _Lists:
+class _Lists(MemoryTable):
     """A dictionary of columns."""
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
-        self._columns = {name: rows_of(column, str(name)) for name, column in columns.items()}
-        self.names = _names(self._columns)
-        self._rows = _rows_in(self._columns)
+        self._table = {name: rows_of(column, str(name)) for name, column in columns.items()}
+        self.names = _names(self._table)
+        self._rows = _rows_in(self._table)
 
     def __len__(self) -> int:
         return self._rows
 
     def values(self, name: str, start: int, end: int) -> list[Any]:
-        return _cells(self._columns[name][start:end])
+        return _cells(self._table[name][start:end])
 
     def chosen(self, indices: Sequence[int], columns: Replaced) -> MemoryTable:
         kept = {
             name: (name, [column[index] for index in indices])
-            for name, column in self._columns.items()
+            for name, column in self._table.items()
         }
         return _Lists(dict((kept | dict(columns)).values()))
 
     def with_columns(self, added: Added, texts: Collection[str]) -> Any:
-        return {**self._columns, **added}
+        return {**self._table, **added}
 
 
-_FOREIGN: tuple[tuple[str, str, type[Any]], ...] = (
+_FOREIGN: tuple[tuple[str, str, Callable[[Any], MemoryTable]], ...] = (
     ("pandas", "DataFrame", _Pandas),
     ("polars", "DataFrame", _Polars),
     ("pyarrow", "Table", _Arrow),
-    ("pyarrow", "RecordBatch", _Arrow),
+    ("pyarrow", "RecordBatch", lambda batch: _Arrow(pa.Table.from_batches([batch]))),
     ("datasets", "Dataset", _Dataset),
 )
 

@@ -15,11 +15,10 @@ import fcntl
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -32,12 +31,11 @@ from plaudit.runs.recording import recover
 from plaudit.tables.errors import RESUME_HINT, InputError, StoppedError
 from plaudit.tables.plan import Plan
 from plaudit.tables.readers import Chunk
-from plaudit.tables.score_chunk import FIRST, ScoredChunk, score_chunk
+from plaudit.tables.score_chunk import FIRST, PartCounts, ScoredChunk, score_chunk
 from plaudit.tables.storage import Folder, folder_at, local_path, url_in, why
 from plaudit.tables.summary import RunCounts, ScoreSummary
 
 PROGRESS = ".progress"
-SHORT = 1000  # bytes of counts that are kept in memory
 REQUESTS = 32  # files of remote storage that are read at the same time
 RESULTS = (
     *("finished", "parts", "rows", "rejected", "statuses", "values", "golds_in_part"),
@@ -56,7 +54,6 @@ AT_ONCE = 1024  # rows that are held in memory with their texts
 class OutputFolder:
     """A folder that one run writes.
 
-    path: a path of this machine, or the URL of a folder in the storage of a cluster
     manifest: what is scored, and how: a run that is resumed has the same
     overwrite: whether to remove an earlier run; else it is resumed, or an error if it differs
     """
@@ -68,7 +65,7 @@ class OutputFolder:
         self._overwrite = overwrite
         self._lock = -1
         self._there: set[int] = set()  # the parts that are there, with their counts
-        self._known: dict[int, bytes] = {}  # the counts of parts, if they are short
+        self._known: dict[int, PartCounts] = {}  # the counts of parts without rejected rows
 
     def __enter__(self) -> "OutputFolder":
         try:
@@ -176,14 +173,11 @@ class OutputFolder:
             return
         numbers = sorted(self._there)
         with ThreadPoolExecutor(REQUESTS) as pool:
-            for number, counts in zip(numbers, pool.map(self._counts, numbers), strict=True):
+            for number, counts in zip(numbers, pool.map(self.part_counts, numbers), strict=True):
                 self._remember(number, counts)
 
-    def _counts(self, number: int) -> bytes:
-        return self._folder.read(_counts_file(number))
-
-    def _remember(self, number: int, counts: bytes) -> None:
-        if len(counts) <= SHORT:  # rejected rows may be many, and are read again
+    def _remember(self, number: int, counts: PartCounts) -> None:
+        if not counts["rejected"]:  # rejected rows may be many, and are read again
             self._known[number] = counts
 
     @property
@@ -195,23 +189,27 @@ class OutputFolder:
         """Return whether a part is there."""
         return number in self._there
 
-    def part_counts(self, number: int) -> dict[str, Any]:
-        """Return the counts of a part that is there, and its rejected rows."""
-        known = self._known.get(number)
-        counts: dict[str, Any] = json.loads(known or self._counts(number))
+    def part_counts(self, number: int) -> PartCounts:
+        """Return the counts of a part that is there."""
+        if number in self._known:
+            return self._known[number]
+        counts: PartCounts = json.loads(self._folder.read(_counts_file(number)))
         return counts
 
     def add(self, scored: ScoredChunk) -> None:
         """Write a part, unless the worker that scored it has."""
-        if not scored.is_written:
+        if scored.part is not None:
             write_part(self._folder, scored, f"{self.path}")
-        self._remember(scored.number, _counts_of(scored))
+        self._remember(scored.number, scored.counts)
 
     def finish(self, parts: int) -> None:
         """Write the rejected rows and the counts of the whole run, whose parts are all there."""
         whole = RunCounts()
-        each = (self.part_counts(number) for number in range(parts))
-        lines = ((json.dumps(row) + "\n").encode() for row in _numbered(each, whole))
+        lines = (
+            (json.dumps(row) + "\n").encode()
+            for number in range(parts)
+            for row in whole.add(self.part_counts(number))
+        )
         _write_safely(self._folder, "_rejected.jsonl", lines, f"{self.path}")
         self._manifest |= {"finished": True, "parts": parts, **whole.results()}
         _write_safely(self._folder, "_run.json", _json(self._manifest), f"{self.path}")
@@ -229,15 +227,6 @@ class OutputFolder:
         )
 
 
-def _numbered(parts: Iterable[Mapping[str, Any]], whole: RunCounts) -> Iterator[dict[str, Any]]:
-    """Count the parts, and yield their rejected rows, with the lines of the whole file."""
-    lines: Counter[int] = Counter()  # of each file, before the part
-    for counts in parts:
-        for row in whole.add(counts):
-            yield {**row, "line": row["line"] + lines[counts["file"]]}
-        lines[counts["file"]] += counts["lines"]
-
-
 def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
     """Score a chunk, and write the part too if the plan says where; what a worker does.
 
@@ -248,13 +237,13 @@ def score_and_write(chunk: Chunk, plan: Plan) -> ScoredChunk:
     if not plan.out or scored.number < FIRST or scored.failure is not None:
         return scored
     write_part(folder_at(plan.out, PROGRESS), scored, plan.out)
-    return replace(scored, part=b"", is_written=True)
+    return replace(scored, part=None)
 
 
 def write_part(folder: Folder, scored: ScoredChunk, path: str) -> None:
     """Write the counts of a part, and then the part; `path` names the folder in errors."""
-    _write_safely(folder, _counts_file(scored.number), _counts_of(scored), path)
-    _write_safely(folder, _part(scored.number), scored.part, path)
+    _write_safely(folder, _counts_file(scored.number), _json(scored.counts), path)
+    _write_safely(folder, _part(scored.number), scored.part or b"", path)
 
 
 def _write_safely(folder: Folder, name: str, content: bytes | Iterable[bytes], path: str) -> None:
@@ -276,12 +265,6 @@ def _number_of(name: str) -> int | None:
     """Return the number of the part that a file holds or counts; None for other files."""
     found = re.fullmatch(r"part-(\d{5,})\.(?:parquet|json)", name)
     return int(found[1]) if found else None
-
-
-def _counts_of(scored: ScoredChunk) -> bytes:
-    names = ("file", "lines", "rows", "statuses", "values", "golds_in_part", "zeros")
-    counts = {name: getattr(scored, name) for name in names}
-    return _json({**counts, "rejected": [asdict(rejected) for rejected in scored.rejected]})
 
 
 def _json(value: Any) -> bytes:

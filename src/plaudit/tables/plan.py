@@ -40,9 +40,7 @@ class Column:
     JSON has no types, so a column gets one from the first rows. A column that has several types is
     text: strings as they are, all else as JSON.
 
-    source: its name in the input
-    exploded: whether each record has a list with one entry per completion, so that each row gets
-        its own entry
+    exploded: whether each record has a list with one entry per completion
     text: whether it is text because its values are of several types
     """
 
@@ -61,19 +59,11 @@ class Column:
 class Plan:
     """What a run will do.
 
-    files: the names of the inputs
-    completions: the input's column of completions
     listed: whether each record holds a list of completions, and not just one
     group: the column that says which rows belong together; None: each record is a group
-    reward_columns: the columns that some reward of the recipe reads
-    required_columns: those that every row must have
-    columns: the input's columns, as they are in the output
     other_values: the output's column for values that do not fit; "" if it has none
-    limits: the judge's limits in this process, which every worker gets
-    guessed: the columns that were guessed, argument of a reward -> column
     renamed: what added columns are called if the input has a column of their name
     scores_only: whether the parts have the scores alone, without the input: for a table in memory
-    inputs: the files, for workers that read them by themselves
     out: the URL of the output folder, if workers write parts by themselves; else ""
     """
 

@@ -14,12 +14,13 @@ import errno
 import io
 import json
 import re
+import sys
 import zlib
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from gzip import GzipFile
-from itertools import chain, compress, count, islice
+from itertools import chain, compress, islice
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -304,10 +305,6 @@ def _reader_of(file: InputFile, raw: BinaryIO) -> Read:
     return read
 
 
-def _json_lines(file: InputFile, raw: BinaryIO) -> Iterator[Found]:
-    return _filled(_lines(_reader_of(file, raw)))
-
-
 def _lines(read: Read, begun: bytes = b"") -> Iterator[list[bytes | UnreadableRecord]]:
     """Yield lines without their newlines, some at a time; `begun` was read already.
 
@@ -399,7 +396,10 @@ def elements(read: Read, held: bytes, line: int, longest: int) -> Iterator[tuple
                 line += text.count(b"\n")
                 start = at
             if depth < 0:
-                _check_end(mark, held[at:] + read(PIECE), line)
+                if mark != b"]":
+                    raise UnreadableError(line, "a } has no matching {")
+                if (held[at:] + read(PIECE)).strip():
+                    raise UnreadableError(line, "there is more after the end of the array")
                 return
         if len(held) - start > longest:
             reason = f"an element is longer than {longest >> 20} MiB"
@@ -414,13 +414,6 @@ def elements(read: Read, held: bytes, line: int, longest: int) -> Iterator[tuple
 def _line_of(text: bytes, line: int) -> int:
     """Return the line of the first character that is not a space; the text begins at `line`."""
     return line + text.count(b"\n", 0, len(text) - len(text.lstrip()))
-
-
-def _check_end(mark: bytes, rest: bytes, line: int) -> None:
-    if mark != b"]":
-        raise UnreadableError(line, "a } has no matching {")
-    if rest.strip():
-        raise UnreadableError(line, "there is more after the end of the array")
 
 
 def _csv(file: InputFile, raw: BinaryIO) -> Iterator[Found]:
@@ -492,20 +485,20 @@ def _batches(table: pq.ParquetFile, groups: Sequence[int]) -> Iterator[pa.Record
 
 
 def _arrow(file: InputFile, raw: BinaryIO) -> Iterator[Found]:
-    """Read the stream that `datasets` writes, or a file in Arrow's file format."""
     with _mapped(file) as mapped:
-        try:
-            stream = pa.ipc.open_stream(mapped)
-        except pa.ArrowInvalid:
-            whole = pa.ipc.open_file(mapped)
-            stream = (whole.get_batch(i) for i in range(whole.num_record_batches))
-        yield from _numbered(_cut(stream), raw, file.size, 0)
+        _, batches = open_arrow(mapped)
+        cut = (b.slice(at, _BATCH_ROWS) for b in batches for at in range(0, len(b), _BATCH_ROWS))
+        yield from _numbered(cut, raw, file.size, 0)
 
 
-def _cut(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for start in range(0, len(batch), _BATCH_ROWS):
-            yield batch.slice(start, _BATCH_ROWS)
+def open_arrow(source: Any) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """Open the stream that `datasets` writes, or a file in Arrow's file format."""
+    try:
+        stream = pa.ipc.open_stream(source)
+    except pa.ArrowInvalid:
+        whole = pa.ipc.open_file(source)
+        return whole.schema, (whole.get_batch(i) for i in range(whole.num_record_batches))
+    return stream.schema, iter(stream)
 
 
 def _mapped(file: InputFile) -> Any:
@@ -527,7 +520,7 @@ def _numbered(
 
 
 _READERS: dict[str, Callable[[InputFile, BinaryIO], Iterator[Found]]] = {
-    "jsonl": _json_lines,
+    "jsonl": lambda file, raw: _filled(_lines(_reader_of(file, raw))),
     "json": _json,
     "csv": _csv,
     "tsv": _csv,
@@ -551,10 +544,7 @@ def schema_of(file: InputFile) -> pa.Schema | None:
     if file.format != "arrow":
         return None
     with _mapped(file) as mapped:
-        try:
-            schema = pa.ipc.open_stream(mapped).schema
-        except pa.ArrowInvalid:
-            schema = pa.ipc.open_file(mapped).schema
+        schema: pa.Schema = open_arrow(mapped)[0]
     return schema.remove_metadata()
 
 
@@ -587,9 +577,10 @@ class Chunk:
     range: FileRange | None = None  # where to read its records
 
     @property
-    def blocks(self) -> tuple[Block, ...]:
+    def records(self) -> Block:
         """Its records, once they were read."""
-        return (self.block,) if self.block is not None else ()
+        assert self.block is not None
+        return self.block
 
     def loaded(self, files: Sequence[InputFile]) -> "Chunk":
         """Return the chunk with its records, which are read here if need be."""
@@ -603,35 +594,27 @@ def chunk_bytes(number: int) -> int:
     return min(LARGEST, SMALLEST << min(number // GROWS_EVERY, 32))
 
 
-def chunks_to_score(files: Sequence[InputFile], limit: int | None) -> Iterator[Chunk]:
-    """Yield the chunks of the inputs, in order.
+def chunks_of(
+    files: Sequence[InputFile], limit: int | None = None, ranges: bool = False
+) -> Iterator[Chunk]:
+    """Yield the chunks of the inputs, in order, with their first `limit` records, or all.
 
-    Files of lines and of small row groups are cut into ranges, which workers read. Any other file
-    is read here, and so are all files if there is a `limit` of records.
+    ranges: whether files of lines and of small row groups may be cut into ranges, which workers
+        read. Any other file is read here, and so are all files if there is a limit
     """
-    if limit is not None:
-        yield from chunks_of(files, limit)
-        return
-    numbers = count()
-    for index, file in enumerate(files):
-        if (ranges := ranges_of(file, index)) is not None:
-            yield from (Chunk(next(numbers), None, read=one.size, range=one) for one in ranges)
-        else:
-            for block, read in _joined_blocks(file, index, None):
-                yield Chunk(next(numbers), block, read=read)
-
-
-def chunks_of(files: Sequence[InputFile], limit: int | None = None) -> Iterator[Chunk]:
-    """Yield the chunks of the inputs, in order, with their first `limit` records, or all."""
     number = records = 0
     for index, file in enumerate(files):
-        left = None if limit is None else limit - records
-        for block, read in _joined_blocks(file, index, left):
-            yield Chunk(number, block, records, read)
-            number, records = number + 1, records + len(block)
+        cut = ranges_of(file, index) if ranges and limit is None else None
+        for one in cut or ():
+            yield Chunk(number, None, read=one.size, range=one)
+            number += 1
+        if cut is None:
+            for block, read in _joined_blocks(file, index, (limit or sys.maxsize) - records):
+                yield Chunk(number, block, records, read)
+                number, records = number + 1, records + len(block)
 
 
-def _joined_blocks(file: InputFile, index: int, limit: int | None) -> Iterator[tuple[Block, int]]:
+def _joined_blocks(file: InputFile, index: int, limit: int) -> Iterator[tuple[Block, int]]:
     """Read a file in order, and yield blocks of the size of chunks, and how much was read."""
     number = size = read = 0
     held: list[Block] = []
@@ -646,14 +629,11 @@ def _joined_blocks(file: InputFile, index: int, limit: int | None) -> Iterator[t
         yield _joined(held), held[-1].read - read
 
 
-def _first(blocks: Iterator[Block], limit: int | None) -> Iterator[Block]:
-    """Yield the first records of blocks."""
-    left = limit
-    for block in blocks if left is None or left > 0 else ():
-        yield block if left is None else block.first(left)
-        left = None if left is None else left - len(block)
-        if left is not None and left <= 0:
-            return
+def _first(blocks: Iterator[Block], left: int) -> Iterator[Block]:
+    """Yield blocks with so many records in all."""
+    while left > 0 and (block := next(blocks, None)) is not None:
+        yield block.first(left)
+        left -= len(block)
 
 
 def _size(block: Block) -> int:

@@ -8,10 +8,10 @@ import json
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypedDict, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -36,9 +36,6 @@ from plaudit.tables.errors import (
 from plaudit.tables.plan import Column, Plan, array_of
 from plaudit.tables.readers import Block, Chunk, UnreadableRecord, python_rows, records_in, start_of
 
-if TYPE_CHECKING:
-    from plaudit.scores import Score
-
 FIRST = 4  # parts: if all rows of these fail in the same way, so will the others
 ROW_IDS = 10**9  # ids for the rows of a part
 _MAX_GROUP_ID = 80  # characters: longer texts are groups by their digest
@@ -46,8 +43,7 @@ _MAX_GROUP_ID = 80  # characters: longer texts are groups by their digest
 ParsedRecord = dict[str, Any] | UnreadableRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
+class Rejected(TypedDict):
     """A row that was not scored: where it is, why, and how it begins."""
 
     file: str
@@ -57,37 +53,42 @@ class Rejected:
     row: str
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredChunk:
-    """A part of the output, and its counts.
+class PartCounts(TypedDict):
+    """What is counted of a part, as a file of JSON next to it holds it.
 
-    part: the bytes of its Parquet file
-    statuses: how many rows have each status
+    file, lines: the index of the input, and how many lines of it the chunk has, if the lines of
+        rejected rows are counted from its own first
     values: for each component and the total, how many rows have a value, and the values' sum
     golds_in_part: how many rows have a gold of which only a part was read
     zeros: for each component, how many rows that come to nothing have each status
+    """
+
+    file: int
+    lines: int
+    rows: int
+    statuses: dict[str, int]
+    values: dict[str, tuple[int, float]]
+    golds_in_part: int
+    zeros: dict[str, dict[str, int]]
+    rejected: list[Rejected]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredChunk:
+    """A part of the output.
+
+    part: the bytes of its Parquet file; None if the worker has written it
     failure: the error that every row failed with, if it is the same for all
     seconds: how long it took to score
-    file, lines: the index of the input, and how many lines of it the chunk has, if the lines of
-        rejected rows are counted from its own first
     scores: the columns of scores, if the plan wants these alone
-    is_written: whether the worker has written the part, which is then not sent
     """
 
     number: int
-    part: bytes
-    rows: int
-    rejected: list[Rejected]
-    statuses: dict[str, int]
-    values: dict[str, tuple[int, float]]
-    golds_in_part: int = 0
-    zeros: dict[str, dict[str, int]] = field(default_factory=dict)
-    failure: CommonFailure | None = None
-    seconds: float = 0.0
-    file: int = 0
-    lines: int = 0
-    scores: dict[str, list[Any]] = field(default_factory=dict)
-    is_written: bool = False
+    counts: PartCounts
+    part: bytes | None
+    failure: CommonFailure | None
+    seconds: float
+    scores: dict[str, list[Any]]
 
 
 def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
@@ -96,8 +97,11 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     for component in plan.recipe.components:
         _ = component.bound  # a reward that cannot be imported here is not the fault of a row
     chunk = chunk.loaded(plan.inputs)
-    block = cast("Block", chunk.block)
-    records = records_in(block, _columns_read(plan))
+    block = chunk.records
+    groups = [] if plan.group is None else [plan.group]
+    # Of Arrow, only these are converted to Python values.
+    read = {plan.completions, *plan.exploded, *plan.reward_columns, *groups}
+    records = records_in(block, read)
     rows, rejected = _rows_in(records, block, chunk, plan)
     batch, errors = _scored(plan.recipe, _arguments(rows, plan))
     if errors:
@@ -109,19 +113,22 @@ def score_chunk(chunk: Chunk, plan: Plan) -> ScoredChunk:
     part = b""
     if not plan.scores_only:
         part = parquet_of(_input_columns(block, rows, plan), _added_columns(rows, batch, plan))
+    counts: PartCounts = {
+        "file": block.file,
+        "lines": block.lines,
+        "rows": len(batch.totals),
+        "statuses": dict(sorted(Counter(batch.statuses).items())),
+        "values": _sums(batch),
+        "golds_in_part": _golds_in_part(batch),
+        "zeros": _zeros(batch),
+        "rejected": sorted(rejected, key=lambda one: one["row_id"]),
+    }
     return ScoredChunk(
         chunk.number,
+        counts,
         part,
-        len(batch.totals),
-        sorted(rejected, key=lambda one: one.row_id),
-        dict(sorted(Counter(batch.statuses).items())),
-        _sums(batch),
-        _golds_in_part(batch),
-        _zeros(batch),
         None if batch.totals else common_failure(list(errors.values())),
         time.monotonic() - start,
-        block.file,
-        block.lines,
         _scores(rows, batch) if plan.scores_only else {},
     )
 
@@ -164,7 +171,7 @@ class FirstParts:
     def check(self) -> None:
         """At the end of a run, raise StoppedError if every row of its first parts failed."""
         if failure := next(filter(None, self._failures()), None):
-            rows = sum(len(part.rejected) for part in self._held if part.number < FIRST)
+            rows = sum(len(part.counts["rejected"]) for part in self._held if part.number < FIRST)
             which = f"each of the first {rows:,} rows" if self.all_failed else "every row"
             raise StoppedError(
                 f"{which} fails with the same error, for example\n"
@@ -206,73 +213,51 @@ class Rows:
     def rejected(self, index: int, reason: str, file: str) -> Rejected:
         """Return the row at an index as one that was rejected."""
         start = start_of(self.records[index])
-        return Rejected(file, self.lines[index], self.row_ids[index], reason, start)
+        line, row_id = self.lines[index], self.row_ids[index]
+        return Rejected(file=file, line=line, row_id=row_id, reason=reason, row=start)
 
 
 def _rows_in(
     records: Sequence[ParsedRecord], block: Block, chunk: Chunk, plan: Plan
 ) -> tuple[Rows, list[Rejected]]:
-    """Return the rows of a block, and those that are rejected."""
+    """Return the rows of a block, one for each completion, and those that are rejected."""
     base = chunk.number * ROW_IDS
-    firsts: Sequence[int] = range(base, base + len(records))
-    if plan.listed:
-        counts = [completions_in(record, plan.completions) for record in records]
-        firsts = list(accumulate(counts, initial=base))
+    counts = [completions_in(record, plan) for record in records]
+    firsts = list(accumulate(counts, initial=base))
     problems = _problems(records, plan)
     file = plan.files[block.file]
     rejected = [
-        Rejected(file, block.numbers[p], firsts[p], why, start_of(records[p]))
+        Rejected(
+            file=file, line=block.numbers[p], row_id=firsts[p], reason=why, row=start_of(records[p])
+        )
         for p, why in problems.items()
     ]
     good = [place for place in range(len(records)) if place not in problems]
-    kept = cast("list[dict[str, Any]]", [records[place] for place in good])
-    if plan.listed:
-        rows, bad = _exploded(kept, good, block, firsts, plan)
-        return rows, rejected + bad
-    row_ids = [firsts[place] for place in good]
-    groups = [str(one) for one in row_ids] if plan.group is None else _groups(kept, row_ids, plan)
-    lines = [block.numbers[place] for place in good]
-    return Rows(row_ids, groups, kept, good, [0] * len(good), lines), rejected
-
-
-def completions_in(record: ParsedRecord, column: str) -> int:
-    """Return how many rows a record counts for; one, if it has no list of completions."""
-    value = record.get(column) if isinstance(record, dict) else None
-    return max(1, len(value)) if isinstance(value, list) else 1
-
-
-def _exploded(
-    records: Sequence[dict[str, Any]],
-    places: Sequence[int],
-    block: Block,
-    firsts: Sequence[int],
-    plan: Plan,
-) -> tuple[Rows, list[Rejected]]:
-    """Return a row for each completion of a list; entries that are no completions are rejected."""
-    each = [
-        (record, place, entry)
-        for record, place in zip(records, places, strict=True)
-        for entry in range(len(record[plan.completions]))
-    ]
-    row_ids = [firsts[place] + entry for _, place, entry in each]
-    own = [record for record, _, _ in each]
+    places = [place for place in good for _ in range(counts[place])]
+    entries = [entry for place in good for entry in range(counts[place])]
+    own = cast("list[dict[str, Any]]", [records[place] for place in places])
+    row_ids = [firsts[place] + entry for place, entry in zip(places, entries, strict=True)]
     if plan.group is None:  # the record is the group
-        groups = [str(firsts[0] + place) for _, place, _ in each]
+        groups = [str(base + place) for place in places]
     else:
         groups = _groups(own, row_ids, plan)
-    lines = [block.numbers[place] for _, place, _ in each]
-    rows = Rows(row_ids, groups, own, [p for _, p, _ in each], [e for _, _, e in each], lines)
+    rows = Rows(row_ids, groups, own, places, entries, [block.numbers[p] for p in places])
+    if not plan.listed:
+        return rows, rejected
     completions = rows.values(plan.completions, exploded=True)
     are_good = [_is_completion(one) for one in completions]
-    if all(are_good):
-        return rows, []
-    rejected = []
     for index, value in enumerate(completions):
         if not are_good[index]:
-            name = f"{plan.completions}[{rows.entries[index]}]"
+            name = f"{plan.completions}[{entries[index]}]"
             why = f"{name} must be text or a list of messages, got {type(value).__name__}"
-            rejected.append(rows.rejected(index, why, plan.files[block.file]))
-    return rows.kept(are_good), rejected
+            rejected.append(rows.rejected(index, why, file))
+    return rows if all(are_good) else rows.kept(are_good), rejected
+
+
+def completions_in(record: ParsedRecord, plan: Plan) -> int:
+    """Return how many rows a record counts for; one, if it has no list of completions."""
+    value = record.get(plan.completions) if plan.listed and isinstance(record, dict) else None
+    return max(1, len(value)) if isinstance(value, list) else 1
 
 
 def _groups(records: Sequence[dict[str, Any]], row_ids: Sequence[int], plan: Plan) -> list[str]:
@@ -286,15 +271,11 @@ def _groups(records: Sequence[dict[str, Any]], row_ids: Sequence[int], plan: Pla
             continue
         text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=repr)
         if text not in known:
-            known[text] = _group_of(text)
+            is_short = len(text) <= _MAX_GROUP_ID and text.isprintable()
+            digest = blake2b(text.encode("utf-8", "replace"), digest_size=8)
+            known[text] = text if is_short else digest.hexdigest()
         groups.append(known[text])
     return groups
-
-
-def _group_of(text: str) -> str:
-    if len(text) <= _MAX_GROUP_ID and text.isprintable():
-        return text
-    return blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
 
 
 def _problems(records: Sequence[ParsedRecord], plan: Plan) -> dict[int, str]:
@@ -351,12 +332,6 @@ def _kind(value: Any) -> str:
 # --- rows -> scores -------------------------------------------------------------------------------
 
 
-def _columns_read(plan: Plan) -> set[str]:
-    """Return the columns of Arrow that are converted to Python values."""
-    group = [] if plan.group is None else [plan.group]
-    return {plan.completions, *plan.exploded, *plan.reward_columns, *group}
-
-
 def _arguments(rows: Rows, plan: Plan) -> dict[str, list[Any]]:
     exploded = {column.source for column in plan.columns if column.exploded}
     names = [name for name in plan.reward_columns if name != plan.completions]
@@ -369,10 +344,12 @@ def _arguments(rows: Rows, plan: Plan) -> dict[str, list[Any]]:
 
 def outcomes_of(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[RowScore | Exception]:
     """Return the score of each row, or why it has none."""
-    outcomes: list[RowScore | Exception] = []
-    for piece in _pieces(recipe, arguments):
-        outcomes += [piece] if isinstance(piece, Exception) else piece.rows
-    return outcomes
+    return _outcomes(_pieces(recipe, arguments))
+
+
+def _outcomes(pieces: Sequence[ScoredBatch | Exception]) -> list[RowScore | Exception]:
+    rows = ([one] if isinstance(one, Exception) else one.rows for one in pieces)
+    return [one for some in rows for one in some]
 
 
 def _pieces(recipe: Recipe, arguments: Mapping[str, list[Any]]) -> list[ScoredBatch | Exception]:
@@ -405,17 +382,11 @@ def _scored(
     pieces = _pieces(recipe, arguments)
     if len(pieces) == 1 and isinstance(pieces[0], ScoredBatch):
         return pieces[0], {}
-    errors: dict[int, Exception] = {}
-    scores: dict[str, list[Score]] = {component.name: [] for component in recipe.components}
-    index = 0
-    for piece in pieces:
-        if isinstance(piece, Exception):
-            errors[index] = piece
-            index += 1
-            continue
-        for name, own in piece.components.items():
-            scores[name] += own
-        index += len(piece.totals)
+    outcomes = _outcomes(pieces)
+    errors = {index: one for index, one in enumerate(outcomes) if isinstance(one, Exception)}
+    good = [one for one in outcomes if not isinstance(one, Exception)]
+    names = [component.name for component in recipe.components]
+    scores = {name: [row.components[name] for row in good] for name in names}
     weights = {component.name: component.weight for component in recipe.components}
     return ScoredBatch(scores, weights), errors
 

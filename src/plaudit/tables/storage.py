@@ -9,6 +9,7 @@ import mmap
 import os
 import re
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -84,6 +85,8 @@ def stopping_on_system_errors(hint: str = RESUME_HINT) -> Iterator[None]:
         yield
     except StorageError as error:
         raise StoppedError(f"{error}. {hint}") from error
+    except sqlite3.OperationalError as error:  # of a full disk, for example
+        raise StoppedError(f"cannot continue: {error}. {hint}") from error
     except MemoryError as error:
         raise StoppedError(f"there is too little memory. {hint}") from error
     except BrokenPipeError:
@@ -377,20 +380,14 @@ class RemoteFolder:
         return content
 
     def write(self, name: str, content: bytes | Iterable[bytes]) -> None:
-        if isinstance(content, bytes):
-            self._write(name, content)
-            return
-        with _gathered(content) as whole:
-            self._write(name, whole)
-
-    def _write(self, name: str, content: bytes | mmap.mmap) -> None:
         path = f"{self._root}/{name}"
-        if self._system.type_name == "s3":
-            self._put(path, content)
-            return
-        unfinished = f"{self._root}/{self._unfinished}/{Path(name).name}.unfinished"
-        self._system.create_dir(f"{self._root}/{self._unfinished}", recursive=True)
-        self._put(unfinished, content)
+        with _gathered(content) as whole:
+            if self._system.type_name == "s3":
+                self._put(path, whole)
+                return
+            unfinished = f"{self._root}/{self._unfinished}/{Path(name).name}.unfinished"
+            self._system.create_dir(f"{self._root}/{self._unfinished}", recursive=True)
+            self._put(unfinished, whole)
         if self._system.get_file_info(path).type == pafs.FileType.File:
             self._system.delete_file(path)
         self._system.move(unfinished, path)
@@ -427,10 +424,13 @@ def folder_at(path: Path | str, unfinished: str) -> Folder:
 
 
 @contextmanager
-def _gathered(pieces: Iterable[bytes]) -> Iterator[bytes | mmap.mmap]:
-    """Give the pieces as one buffer, backed by a temporary file: memory may not hold them all."""
+def _gathered(content: bytes | Iterable[bytes]) -> Iterator[bytes | mmap.mmap]:
+    """Give pieces as one buffer, backed by a temporary file: memory may not hold them all."""
+    if isinstance(content, bytes):
+        yield content
+        return
     with tempfile.TemporaryFile() as file:
-        file.writelines(pieces)
+        file.writelines(content)
         file.flush()
         if not file.tell():
             yield b""

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from plaudit.scores.score import REPORTED_STATUSES, STATUSES, html_table
+
+if TYPE_CHECKING:
+    from plaudit.tables.score_chunk import PartCounts
 
 IN_PART = "a gold that was read only in part: write golds as $…$,"
 LATEX = 'or put golds = "latex" into the recipe'
@@ -175,7 +178,7 @@ class ScoreProgress:
         self._next_message = self._start + min(FIRST, EVERY)
         self._bar = _bar(out, self._total) if out is not None and out.isatty() else None
 
-    def found(self, counts: Mapping[str, Any], read: int) -> None:
+    def found(self, counts: "PartCounts", read: int) -> None:
         """Count a part that was there already."""
         self._rows_before += counts["rows"]
         self._read_before += read
@@ -287,18 +290,18 @@ class RunCounts:
     """Sums over the parts, in order, so that they are the same however often a run was resumed."""
 
     def __init__(self) -> None:
-        self._rows = self._rejected = self._golds_in_part = 0
+        self._sums: Counter[str] = Counter()
+        self._lines: Counter[int] = Counter()  # of each file, so far
         self._statuses: Counter[str] = Counter()
         self._values: dict[str, tuple[int, float]] = {}
         self._reasons = ReasonCounts()
         self._zeros: dict[str, Counter[str]] = {}
 
-    def add(self, counts: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Add the counts of a part, and return its rejected rows."""
-        rejected: list[dict[str, Any]] = counts["rejected"]
-        self._rows += counts["rows"]
-        self._rejected += len(rejected)
-        self._golds_in_part += counts["golds_in_part"]
+    def add(self, counts: "PartCounts") -> list[dict[str, Any]]:
+        """Add the counts of a part; return its rejected rows, with the lines of the whole file."""
+        rejected = counts["rejected"]
+        added = {"rows": counts["rows"], "rejected": len(rejected)}
+        self._sums.update({**added, "golds_in_part": counts["golds_in_part"]})
         self._statuses.update(counts["statuses"])
         self._reasons.add(row["reason"] for row in rejected)
         for name, statuses in counts["zeros"].items():
@@ -306,7 +309,9 @@ class RunCounts:
         for name, (count, total) in counts["values"].items():
             so_far = self._values.get(name, (0, 0.0))
             self._values[name] = so_far[0] + count, so_far[1] + total
-        return rejected
+        before = self._lines[counts["file"]]
+        self._lines[counts["file"]] += counts["lines"]
+        return [{**row, "line": row["line"] + before} for row in rejected]
 
     def results(self) -> dict[str, Any]:
         means = {
@@ -314,11 +319,11 @@ class RunCounts:
             for name, (count, total) in self._values.items()
         }
         return {
-            "rows": self._rows,
-            "rejected": self._rejected,
+            "rows": self._sums["rows"],
+            "rejected": self._sums["rejected"],
             "statuses": {name: self._statuses[name] for name in STATUSES if name in self._statuses},
             "values": means,
-            "golds_in_part": self._golds_in_part,
+            "golds_in_part": self._sums["golds_in_part"],
             "reasons": self._reasons.most_common(),
             "zeros": {name: dict(own.most_common()) for name, own in self._zeros.items()},
         }

@@ -137,7 +137,8 @@ class Case:
 
     def marked(self, answer: str) -> str:
         r"""Return the answer with its mark alone, such as `\boxed{4}`."""
-        return self.format.write_mark(answer)
+        before, after = self.format.mark
+        return f"{before}{answer}{after}"
 
     def joined(self, answers: Sequence[str], separators: Mapping[str, str]) -> Completions:
         """Yield completions with several answers instead of one, by the text between them."""

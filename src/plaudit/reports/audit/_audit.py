@@ -5,6 +5,7 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from math import isfinite
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TextIO
@@ -103,7 +104,7 @@ class AttackRun:
         for row, result in self.results.items():
             if isinstance(result, Pay):
                 value = result.values.get(target)
-                if result.problems.get(target) or (value is not None and not _is_finite(value)):
+                if result.problems.get(target) or (value is not None and not isfinite(value)):
                     found["unstable"].append(row)
             elif isinstance(result, Raised):
                 if result.component in ("", target):
@@ -214,20 +215,13 @@ def _odd_reason(result: Result, target: str) -> str:
     return f"It gave {result.problems.get(target) or result.values.get(target)}."
 
 
-def _is_finite(value: float) -> bool:
-    return value == value and abs(value) != float("inf")
-
-
 # --- all of them ----------------------------------------------------------------------------------
 
 
 class Engine:
     """Plays attacks on the rows of a sample, and turns what they earned into findings.
 
-    formats: the format of each component, and of the total if there are several
     unpaid: the components that pay nothing by themselves, with the reason
-    classes: those to try
-    attacks: others than those that come with plaudit
     """
 
     def __init__(
@@ -496,7 +490,7 @@ class Engine:
         if len(text) > _LONGEST:
             cut = len(text) - _LONGEST
             text = f"{text[: _LONGEST // 2]}\n[… {cut} characters …]\n{text[-_LONGEST // 2 :]}"
-        number = None if value is None or not _is_finite(value) else round(value, 6)
+        number = None if value is None or not isfinite(value) else round(value, 6)
         return Example(self._sample.numbers[row], text, number, why)
 
 

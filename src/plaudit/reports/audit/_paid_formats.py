@@ -25,7 +25,6 @@ from plaudit.reports.honest_answers import (
     number_text,
     program_gold,
     read_gold,
-    try_formats,
     usual_formats,
 )
 
@@ -85,6 +84,7 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
     others = [name for name in columns if name != column]
     tests = _tests_column(recipe, others)
     gold = tests or _gold_column(recipe, others)
+    program = first_of(PROGRAM, others) or ""
     rows = [{n: table.values(n, at, at + 1)[0] for n in columns} for at in numbers]
     values = [table.values(column, at, at + 1)[0] if column else None for at in numbers]
     texts = {index: _completion(value, index) for index, value in enumerate(values)}
@@ -97,7 +97,7 @@ def sample_of(table: "MemoryTable", recipe: Recipe, count: int, seed: int) -> Au
             for value in values
         ),
         gold_column=gold,
-        golds=_program_golds(rows, tests, others)
+        golds=[program_gold(row.get(tests), row.get(program)) for row in rows]
         if tests
         else _of_one_kind([_gold(row, gold, _first_alternative(recipe)) for row in rows]),
     )
@@ -117,13 +117,6 @@ def _tests_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
     needs = recipe.needs()
     names = (needs[name] for name in TESTS if name in needs and name not in GOLD)
     return next((name for name in names if name in columns), None)
-
-
-def _program_golds(
-    rows: Sequence[Mapping[str, Any]], tests: str, columns: Sequence[str]
-) -> list[GoldAnswer | None]:
-    reference = first_of(PROGRAM, columns) or ""
-    return [program_gold(row.get(tests), row.get(reference)) for row in rows]
 
 
 def _gold_column(recipe: Recipe, columns: Sequence[str]) -> str | None:
@@ -189,10 +182,8 @@ _WRONG_WORDS = (
 class PaidFormat:
     """How a component wants its answers, and what it pays for them.
 
-    format: the format that pays best, with a right answer in it
     own: the format that the table or the user shows, which a right answer must be paid in
-    pays: what a right answer gets, row by row; None if the row is skipped
-    wrong: what a wrong answer gets in the same format, row by row
+    pays, wrong: what a right and a wrong answer get, row by row; None if the row is skipped
     full: what a right answer gets if nothing is amiss
     floor: the value from which pay is counted: 0, or what a wrong answer gets if a right one gets
         no more than 0
@@ -303,8 +294,14 @@ class FormatFinder:
     ) -> list[dict[str, float]]:
         """Return what right answers get on average, format by format."""
         rows = spread(self.rows, _TRIAL_ROWS)
-        results = try_formats(formats, rows, self._answer, self._scorer)
-        return [{t: _mean(value_of(one, t) for one in some) for t in targets} for some in results]
+        pairs = [
+            (row, one.write(self._answer(row, one), row=row)) for one in formats for row in rows
+        ]
+        results = self._scorer(pairs)
+        return [
+            {t: _mean(value_of(one, t) for one in results[at : at + len(rows)]) for t in targets}
+            for at in range(0, len(pairs), len(rows))
+        ]
 
     def _measure(self, one: AnswerFormat, targets: Sequence[str]) -> dict[str, PaidFormat]:
         cases = [self.case(row, one) for row in self.rows]

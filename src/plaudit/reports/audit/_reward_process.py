@@ -117,13 +117,10 @@ class RowScorer:
         self,
         texts: Sequence[RowText],
         *,
-        in_thread: bool = False,
-        in_other_process: bool = False,
-        in_other_form: bool = False,
         alone: bool = False,
+        **how: bool,
     ) -> list[Result]:
-        """Return what each completion got."""
-        how = (in_thread, in_other_process, in_other_form)
+        """Return what each completion got; `how`: see `score_batch`."""
         fitting = int(_DEADLINE / 4 / self.seconds_each) if self.seconds_each else 16
         most = 1 if alone else max(1, min(_MOST, fitting))
         return [one for batch in _batches(texts, most) for one in self._results(batch, how)]
@@ -142,12 +139,8 @@ class RowScorer:
         finally:
             self._rows = kept
 
-    def timed(self, texts: Sequence[RowText], deadline: float) -> BatchResult:
-        """Score some completions at once, with a deadline for all of them."""
-        return self._score(texts, (), deadline)
-
-    def _results(self, texts: list[RowText], how: tuple[bool, ...]) -> list[Result]:
-        result = self._score(texts, how)
+    def _results(self, texts: list[RowText], how: Mapping[str, bool]) -> list[Result]:
+        result = self.score_batch(texts, **how)
         if isinstance(result, PaidBatch):
             each = result.seconds / len(texts)
             self.seconds_each = min(self.seconds_each or each, each)
@@ -160,17 +153,17 @@ class RowScorer:
             return [*self._results(texts[:half], how), *self._results(texts[half:], how)]
         return self._one_by_one(texts, how)
 
-    def _one_by_one(self, texts: list[RowText], how: tuple[bool, ...]) -> list[Result]:
+    def _one_by_one(self, texts: list[RowText], how: Mapping[str, bool]) -> list[Result]:
         """Return results up to the completion that hangs; the rest is tried again as a batch."""
         if self._hangs >= _MOST_HANGS:
             return [UNTRIED] * len(texts)
         found: list[Result] = []
         for number, text in enumerate(texts, 1):
-            result = self._score([text], how, _ALONE + 4 * self.seconds_each)
+            result = self.score_batch([text], _ALONE + 4 * self.seconds_each, **how)
             busy = isinstance(result, Hung) and result.seconds < _ALONE / 2
             if isinstance(result, Hung) and busy and not result.ended_process:
                 # The machine was busy with others: it gets more time.
-                result = self._score([text], how, 5 * _ALONE)
+                result = self.score_batch([text], 5 * _ALONE, **how)
             found.append(result.pays[0] if isinstance(result, PaidBatch) else result)
             if isinstance(result, Hung):
                 self._hangs += 1
@@ -178,10 +171,16 @@ class RowScorer:
                 return [*found, *(self._results(rest, how) if rest else [])]
         return found
 
-    def _score(
-        self, texts: Sequence[RowText], how: tuple[bool, ...], deadline: float = 0.0
+    def score_batch(
+        self,
+        texts: Sequence[RowText],
+        deadline: float = 0.0,
+        *,
+        in_thread: bool = False,
+        in_other_process: bool = False,
+        in_other_form: bool = False,
     ) -> BatchResult:
-        in_thread, in_other_process, in_other_form = how or (False, False, False)
+        """Score some completions at once, with a deadline for all of them."""
         # Once something hung, batches get less time, so that hangs do not add up.
         usual = _ALONE if self._hangs else _DEADLINE
         return self._processes[in_other_process].score(
@@ -352,7 +351,12 @@ def main(descriptor: int, parent: int) -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)  # what a reward prints is no output of the audit
     os.dup2(nowhere, 2)
-    _seed()
+    # What is random in a reward is the same in every audit, though not in every call.
+    random.seed(0)
+    with contextlib.suppress(ImportError):
+        import numpy as np
+
+        np.random.seed(0)
     try:
         try:
             recipe = connection.recv()
@@ -369,16 +373,6 @@ def main(descriptor: int, parent: int) -> None:
         return
 
 
-def _seed() -> None:
-    """Make what is random in a reward the same in every audit, though not in every call."""
-    random.seed(0)
-    try:
-        import numpy as np
-    except ImportError:
-        return
-    np.random.seed(0)
-
-
 def _score_batch(
     recipe: Recipe, completions: list[Any], columns: Mapping[str, Any], in_thread: bool
 ) -> tuple[Any, ...]:
@@ -389,7 +383,15 @@ def _score_batch(
         start, waited = time.perf_counter(), _waiting_seconds("thread-self")
         try:
             rows = [
-                (row.total, _scores(row)) for row in recipe.score_batch(completions, **columns).rows
+                # A component's value before its gate, with reason and problem.
+                (
+                    row.total,
+                    [
+                        (s.value if s.ungated is None else s.ungated, s.why[:300], s.problem)
+                        for s in row.components.values()
+                    ],
+                )
+                for row in recipe.score_batch(completions, **columns).rows
             ]
         except BaseException as error:  # SystemExit too: the audit goes on
             found.append(("raised", *_describe(error)))
@@ -405,14 +407,6 @@ def _score_batch(
     else:
         work()
     return found[0]
-
-
-def _scores(row: Any) -> list[tuple[float | None, str, str]]:
-    """Return each component's value, before its gate, with reason and problem."""
-    return [
-        (s.value if s.ungated is None else s.ungated, s.why[:300], s.problem)
-        for s in row.components.values()
-    ]
 
 
 def _describe(error: BaseException) -> tuple[str, str]:

@@ -1,24 +1,24 @@
 """`check` and `check_table`: find rows from which a model cannot learn, in memory or in files.
 
 Each row is checked by itself, then all rows of the same prompt together. Workers check chunks of
-rows. What is needed to compare rows of one prompt is kept in files, by the first digits of the
-prompt's digest, so that memory does not grow with the table: rows of the same prompt are in the
-same file, and one file is read at a time.
+rows. What is needed to compare rows of one prompt is kept in a database on disk, so that memory
+does not grow with the table.
 """
 
 import json
 import re
+import sqlite3
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import astuple, dataclass, field, replace
 from hashlib import blake2b
 from itertools import groupby, islice
 from os import PathLike, fspath
 from pathlib import Path
-from typing import IO, Any, TextIO
+from typing import Any, TextIO
 
 from plaudit.inputs.columns import PROMPT, first_of
 from plaudit.inputs.completions import prompt_text_of, text_of
@@ -86,8 +86,6 @@ from plaudit.tables.summary import ScoreProgress
 _AGREEING = 4  # completions of a prompt that there must be, to trust most of them
 _NOTHING = re.compile(r"\\boxed\{\s*\}|<answer>\s*</answer>|\$\s*\$")  # a format without an answer
 _KEPT = 2_000  # characters of a column that are kept to compare golds of one prompt
-_FEWEST, _MOST = 16, 256  # files of prompts, all of which are open
-_OF_A_FILE = 32 << 20  # bytes of the input for each
 _PAIRS = 256  # golds that a worker compares at once
 
 Answer = tuple[str | None, bool | None]  # of a completion, and whether it is right
@@ -164,7 +162,7 @@ def check_chunk(chunk: Chunk, plan: CheckPlan) -> CheckedChunk:
     findings += [finding for row in rows for finding in row.findings]
     findings.sort(key=lambda finding: finding.row)
     prompts = [kept for row in rows if (kept := _prompt_row(row, answers, plan))]
-    return CheckedChunk(chunk.number, sum(map(len, chunk.blocks)), findings, prompts)
+    return CheckedChunk(chunk.number, len(chunk.records), findings, prompts)
 
 
 def _check_references(rows: list[_CheckedRow], program: ProgramTests) -> None:
@@ -183,15 +181,15 @@ def _rows(chunk: Chunk, plan: CheckPlan) -> tuple[list[_CheckedRow], list[CheckF
     unreadable: list[CheckFinding] = []
     number = chunk.first_record
     wanted = None if plan.rollouts else plan.columns
-    for block in chunk.blocks:
-        file = plan.files[block.file]
-        for record, line in zip(records_in(block, wanted), block.numbers, strict=True):
-            if isinstance(record, UnreadableRecord):
-                known = ("unreadable_row", file, line, number, "", shown(record.start))
-                unreadable.append(CheckFinding(*known, sentence(record.reason)))
-            else:
-                rows.append(_CheckedRow(number, file, line, record, prompt=_prompt(record, plan)))
-            number += 1
+    file = plan.files[chunk.records.file]
+    numbers = chunk.records.numbers
+    for record, line in zip(records_in(chunk.records, wanted), numbers, strict=True):
+        if isinstance(record, UnreadableRecord):
+            known = ("unreadable_row", file, line, number, "", shown(record.start))
+            unreadable.append(CheckFinding(*known, sentence(record.reason)))
+        else:
+            rows.append(_CheckedRow(number, file, line, record, prompt=_prompt(record, plan)))
+        number += 1
     return rows, unreadable
 
 
@@ -348,47 +346,33 @@ def _digest(text: str) -> str:
     return blake2b(text.encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
-class PromptFiles:
-    """Keeps rows by their prompts; `size` is that of the input, in bytes."""
+class PromptRows:
+    """Keeps rows by their prompts."""
 
-    def __init__(self, folder: Path, size: int) -> None:
-        self._folder = folder
-        self._count = min(max(size // _OF_A_FILE, _FEWEST), _MOST)
-        self._files: dict[int, IO[str]] = {}
-
-    def __enter__(self) -> "PromptFiles":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for file in self._files.values():
-            file.close()
+    def __init__(self, database: sqlite3.Connection) -> None:
+        self._rows = database
+        self._rows.execute("PRAGMA journal_mode = OFF")
+        self._rows.execute("CREATE TABLE kept (prompt TEXT, row INTEGER, content TEXT)")
 
     def add(self, rows: Iterable[PromptRow]) -> None:
-        """Keep rows, which come in the order of the table."""
-        for row in rows:
-            number = int(row.key[:8], 16) % self._count
-            if number not in self._files:
-                path = self._folder / f"prompts-{number:04}.jsonl"
-                self._files[number] = path.open("w+", encoding="ascii")
-            self._files[number].write(json.dumps(astuple(row)) + "\n")
+        """Keep rows; their texts may have lone surrogates, which JSON escapes."""
+        kept = ((row.key, row.row, json.dumps(astuple(row))) for row in rows)
+        self._rows.executemany("INSERT INTO kept VALUES (?, ?, ?)", kept)
 
     def prompts(self) -> Iterator[list[PromptRow]]:
         """Yield the rows of each prompt that has more than one, in the order of the table."""
-        for _, file in sorted(self._files.items()):
-            file.seek(0)
-            rows = [PromptRow(*json.loads(line)) for line in file]
-            rows.sort(key=lambda row: (row.key, row.row))
-            for _, same in groupby(rows, key=lambda row: row.key):
-                if len(found := list(same)) > 1:
-                    yield found
+        kept = self._rows.execute("SELECT prompt, content FROM kept ORDER BY prompt, row")
+        for _, same in groupby(kept, key=lambda row: row[0]):
+            if len(found := [PromptRow(*json.loads(content)) for _, content in same]) > 1:
+                yield found
 
 
-def check_prompts(files: PromptFiles, plan: CheckPlan, work: Work) -> Iterator[list[CheckFinding]]:
+def check_prompts(kept: PromptRows, plan: CheckPlan, work: Work) -> Iterator[list[CheckFinding]]:
     """Yield the findings about the rows of each prompt; `work` has workers compare golds."""
     different: set[tuple[str, str]] = set()
-    for some in work(_pairs(files, plan), different_golds):
+    for some in work(_pairs(kept, plan), different_golds):
         different |= some
-    for rows in files.prompts():
+    for rows in kept.prompts():
         others = {row.gold for row in rows if (row.key, _digest(row.gold)) in different}
         if others:
             # The first row's gold is the one that all were compared with.
@@ -407,9 +391,9 @@ def check_prompts(files: PromptFiles, plan: CheckPlan, work: Work) -> Iterator[l
         yield found
 
 
-def _pairs(files: PromptFiles, plan: CheckPlan) -> Iterator[Chunk]:
+def _pairs(kept: PromptRows, plan: CheckPlan) -> Iterator[Chunk]:
     """Yield chunks of golds that differ as text from the first one of their prompt."""
-    pairs = (pair for rows in files.prompts() for pair in _pairs_of(rows))
+    pairs = (pair for rows in kept.prompts() for pair in _pairs_of(rows))
     number = 0
     while some := list(islice(pairs, _PAIRS)):
         file = plan.files.index(some[0]["file"])
@@ -430,8 +414,7 @@ def _pairs_of(rows: Sequence[PromptRow]) -> Iterator[dict[str, Any]]:
 def different_golds(chunk: Chunk, plan: CheckPlan) -> set[tuple[str, str]]:
     """Compare pairs of golds, each as the answer to the other; return the unequal ones' digests."""
     comparison = plan.comparisons[0]
-    records = [record for block in chunk.blocks for record in records_in(block)]
-    pairs = [pair for pair in records if isinstance(pair, dict)]
+    pairs = [pair for pair in records_in(chunk.records) if isinstance(pair, dict)]
     rows, texts = [], []
     for pair in pairs:
         golds = [json.loads(pair[name]) for name in ("gold", "first")]
@@ -439,10 +422,14 @@ def different_golds(chunk: Chunk, plan: CheckPlan) -> set[tuple[str, str]]:
         rows += sides
         texts += [_honest_text(side, plan) for side in reversed(sides)]
     scores = scores_of(rows, texts, comparison)
+    stopped = (*UNFINISHED_STATUSES, "bad_gold")  # such golds have findings of their own
     return {
         (pair["key"], _digest(pair["gold"]))
         for pair, *both in zip(pairs, scores[::2], scores[1::2], strict=True)
-        if not any(is_right(score, comparison) or _is_stopped(score) for score in both)
+        if not any(
+            isinstance(score, Exception) or score.status in stopped or is_right(score, comparison)
+            for score in both
+        )
     }
 
 
@@ -453,11 +440,6 @@ def _honest_text(row: dict[str, Any], plan: CheckPlan) -> str:
     except ValueError:  # of an image
         answer = ""
     return (comparison.format or plan.formats[0]).write(answer)
-
-
-def _is_stopped(score: ScoreOrError) -> bool:
-    """Return whether two golds could not be compared; they have findings of their own then."""
-    return isinstance(score, Exception) or score.status in (*UNFINISHED_STATUSES, "bad_gold")
 
 
 def _duplicates(rows: Sequence[PromptRow], plan: CheckPlan) -> list[CheckFinding]:
@@ -659,19 +641,14 @@ def _rows_of_files(files: Sequence[InputFile], limit: int | None = None) -> RowS
 def _rows_of_table(table: MemoryTable) -> RowSource:
     if not len(table):
         raise InputError("there are no rows to check: the table is empty")
-    first = _block(table, 0, min(_FIRST, len(table)))
+    first = table.block(table.names, 0, min(_FIRST, len(table)), first=1)
     head = Head("the table", first.records_from(range(len(first))), table.names, None, False, "")
     return RowSource([head], ("",), len(table), _chunks(table))
 
 
-def _block(table: MemoryTable, start: int, end: int) -> Block:
-    columns = {name: table.values(name, start, end) for name in table.names}
-    return Block(0, range(start + 1, end + 1), columns, end)
-
-
 def _chunks(table: MemoryTable) -> Iterator[Chunk]:
     for number, start in enumerate(range(0, len(table), _AT_ONCE)):
-        block = _block(table, start, min(start + _AT_ONCE, len(table)))
+        block = table.block(table.names, start, min(start + _AT_ONCE, len(table)), first=1)
         yield Chunk(number, block, start, len(block))
 
 
@@ -690,11 +667,11 @@ def _check_source(
     with (
         FindingsFile(path, options.skip) as findings,
         tempfile.TemporaryDirectory(prefix="plaudit-") as scratch,
-        PromptFiles(Path(scratch), source.size) as prompts,
+        closing(sqlite3.connect(Path(scratch, "prompts.sqlite"))) as database,
     ):
+        prompts = PromptRows(database)
         rows = _check_rows(source, plan, options, findings, prompts)
-        work = _work(plan, options.workers)
-        for found in check_prompts(prompts, plan, work):
+        for found in check_prompts(prompts, plan, _work(plan, options.workers)):
             findings.add(found)
     first = findings.first()
     summary = CheckSummary(
@@ -726,9 +703,7 @@ def _with_columns(
     return with_columns(recipe, guessed), notes
 
 
-def _work(
-    plan: CheckPlan, workers: int | None
-) -> Callable[[Iterator[Chunk], Callable[[Chunk, CheckPlan], Any]], Generator[Any]]:
+def _work(plan: CheckPlan, workers: int | None) -> Work:
     """Return a function that has workers apply another to chunks."""
     return lambda chunks, function: process_locally(
         chunks, plan, function, workers, resume_hint=_AGAIN, retry_hint=_WHEN_FIXED
@@ -761,7 +736,7 @@ def _check_rows(
     plan: CheckPlan,
     options: CheckOptions,
     findings: FindingsFile,
-    prompts: PromptFiles,
+    prompts: PromptRows,
 ) -> int:
     """Check every row by itself; findings are written in the order of the table."""
     progress = ScoreProgress(options.progress, source.size, bad="findings")

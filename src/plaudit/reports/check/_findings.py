@@ -1,10 +1,10 @@
 """What a check finds, as data, and what it writes: a file of findings, a page, a table."""
 
 import csv
-import io
 import json
+from codecs import getwriter
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
@@ -16,122 +16,33 @@ import pyarrow.parquet as pq
 from plaudit.recipes.row_score import text_array
 from plaudit.tables import InputError
 from plaudit.tables.inputs import InputFile
-from plaudit.tables.readers import Block, blocks_of
+from plaudit.tables.readers import UnreadableRecord, blocks_of
 
 SHOWN = 300  # characters of a value or a prompt that a finding holds
 _EXAMPLES = 3  # of each kind that are printed
 
 
-@dataclass(frozen=True, slots=True)
-class FindingKind:
-    """A kind of findings."""
-
-    title: str  # a heading for all findings of the kind
-    meaning: str  # what such a row does to a training run
-    advice: str  # what to do about it
-
-
-# In the order in which they are shown.
+# The kinds of findings in the order in which they are shown, each with a heading. What such a row
+# does to a training run, and what to do about it, is in page.html.jinja.
 KINDS = {
-    "unreadable_row": FindingKind(
-        "Rows that cannot be read",
-        "A loader stops at such a row, or silently leaves it out.",
-        "Write the row again, or drop it.",
-    ),
-    "missing_value": FindingKind(
-        "Rows without a prompt, or without a value that the recipe needs",
-        "Without a gold no completion can be right: the row is skipped, or always gets 0. Without "
-        "a prompt there is nothing to answer.",
-        "Fill the value in, or drop the row.",
-    ),
-    "placeholder_gold": FindingKind(
-        "Golds that are placeholders",
-        "The gold stands where an answer was to be written, such as N/A, TODO or see solution: "
-        "right answers get nothing.",
-        "Write the answer, or drop the row.",
-    ),
-    "markup_gold": FindingKind(
-        "Golds that are a link or HTML",
-        "A model does not write the link or the HTML of the page that the gold was copied from, "
-        "so right answers get nothing.",
-        "Write the answer as plain text or LaTeX, or drop the row.",
-    ),
-    "unreadable_gold": FindingKind(
-        "Golds that cannot be read",
-        "The reward cannot compare anything with such a gold.",
-        "Write the gold as text or as a number; look for a broken escape or a missing brace.",
-    ),
-    "schema_violation": FindingKind(
-        "Golds that violate their own schema",
-        "The gold calls a function that is not among the tools, or has an argument or a value that "
-        "its schema does not allow: a model that keeps to the schema cannot be right.",
-        "Correct the gold or the schema, or drop the row.",
-    ),
-    "unreadable_tests": FindingKind(
-        "Tests that cannot be read",
-        "No program can be run against them: the row is skipped.",
-        "Write the tests in one of the shapes of docs/code.md, or drop the row.",
-    ),
-    "failing_reference": FindingKind(
-        "References that fail their own tests",
-        "The program that the table has as the right one does not pass, so the tests are wrong, "
-        "need more time, or need something that is not there.",
-        "Correct the tests, or drop the row.",
-    ),
-    "unequal_gold": FindingKind(
-        "Golds that do not equal themselves",
-        "Even a completion whose answer is the gold, word for word, is not right, so none can be.",
-        "Write the gold as the reward reads it, such as in $…$, or use a reward that can read it.",
-    ),
-    "partial_gold": FindingKind(
-        "Golds that are read in part",
-        "The reward takes a part of the gold for all of it, so that wrong answers are right.",
-        'Write golds as $…$, or put golds = "latex" into the recipe.',
-    ),
-    "expensive_gold": FindingKind(
-        "Golds that are too expensive to compare",
-        "Comparing an answer with such a gold ends at a limit of time or size: a step waits for "
-        "it, and the completion gets nothing.",
-        "Write the gold in a simpler form, or drop the row.",
-    ),
-    "suspicious_gold": FindingKind(
-        "Golds that look wrong",
-        "Most completions of a prompt agree on another answer, and not one is right.",
-        "Solve the prompt by hand: either the gold is wrong, or the reward cannot see that the "
-        "answers are right.",
-    ),
-    "conflicting_golds": FindingKind(
-        "Prompts with different golds",
-        "The same prompt has golds that are not equal: whatever is answered, one of them says no.",
-        "Keep the right one, or put both into one list where both are right.",
-    ),
-    "answer_in_prompt": FindingKind(
-        "Prompts that state their answer",
-        "The prompt says what the answer is, so the model learns to copy it.",
-        "Take the answer out of the prompt, or drop the row.",
-    ),
-    "duplicate_row": FindingKind(
-        "Rows that occur more than once",
-        "The same prompt, whatever its white space, with an equal gold counts twice in training; "
-        "it may also be in both the training and the test set.",
-        "Drop all but the first.",
-    ),
-    "unknown_option": FindingKind(
-        "Golds that are no option",
-        "The gold of a multiple-choice question is none of its options.",
-        "Correct the letter or the options, or drop the row.",
-    ),
-    "unreadable_image": FindingKind(
-        "Images that cannot be read",
-        "The trainer stops when it loads such a row, or trains without the image.",
-        "Correct the path or the file. Relative paths start in the working directory.",
-    ),
-    "box_outside_image": FindingKind(
-        "Boxes outside their image",
-        "A box that reaches out of its image, or has no area, cannot be matched; often the box "
-        "belongs to the image at another size.",
-        "Scale the box to the size of the image, or drop the row.",
-    ),
+    "unreadable_row": "Rows that cannot be read",
+    "missing_value": "Rows without a prompt, or without a value that the recipe needs",
+    "placeholder_gold": "Golds that are placeholders",
+    "markup_gold": "Golds that are a link or HTML",
+    "unreadable_gold": "Golds that cannot be read",
+    "schema_violation": "Golds that violate their own schema",
+    "unreadable_tests": "Tests that cannot be read",
+    "failing_reference": "References that fail their own tests",
+    "unequal_gold": "Golds that do not equal themselves",
+    "partial_gold": "Golds that are read in part",
+    "expensive_gold": "Golds that are too expensive to compare",
+    "suspicious_gold": "Golds that look wrong",
+    "conflicting_golds": "Prompts with different golds",
+    "answer_in_prompt": "Prompts that state their answer",
+    "duplicate_row": "Rows that occur more than once",
+    "unknown_option": "Golds that are no option",
+    "unreadable_image": "Images that cannot be read",
+    "box_outside_image": "Boxes outside their image",
 }
 
 
@@ -139,16 +50,11 @@ KINDS = {
 class CheckFinding:
     """Something wrong with a row.
 
-    kind: one of KINDS
     file, line: where the row is; in a file without lines, such as Parquet, the line is the number
         of the row in the file, from 1; for a table in memory, the file is ""
-    row: its number among all rows, from 0
-    column: the column that it is about; "" for the whole row
-    value: the beginning of the column's value
-    why: what is wrong, in a sentence
+    row: its number among all rows, from 0; related_row: that of another row that it is about
+    value, prompt: the beginnings of the column's value, and of the row's prompt
     component: the reward of the recipe that said so; "" if none did
-    related_row: the number of the other row, for findings about two
-    prompt: the beginning of the row's prompt, if it has one
     """
 
     kind: str
@@ -212,7 +118,7 @@ class CheckSummary:
             lines.append(f"{name} compares answers written as {written}")
         lines += [f"note: {note}" for note in self.notes]
         for kind, findings in self.first.items():
-            lines += ["", f"{KINDS[kind].title} ({kind}): {self.counts[kind]:,}"]
+            lines += ["", f"{KINDS[kind]} ({kind}): {self.counts[kind]:,}"]
             lines += [f"  {finding}" for finding in findings[:_EXAMPLES]]
             if self.counts[kind] > _EXAMPLES:
                 lines.append(f"  … and {self.counts[kind] - _EXAMPLES:,} more")
@@ -264,8 +170,6 @@ _SCHEMA = pa.schema([(n, pa.int64() if n in _NUMBERS else pa.string()) for n in 
 class FindingsFile:
     """Writes findings as they come; the file is there as a whole or not at all.
 
-    path: the file to write
-    skip: kinds that are left out
     counts: how many findings of each kind there were
     """
 
@@ -276,7 +180,7 @@ class FindingsFile:
         self._writer = pq.ParquetWriter(self._unfinished, _SCHEMA, compression="zstd")
         self._held: list[CheckFinding] = []
         self._first: dict[str, list[CheckFinding]] = {kind: [] for kind in KINDS}
-        self._failed = bytearray()  # a bit for each row
+        self._failed: set[int] = set()
 
     def __enter__(self) -> "FindingsFile":
         return self
@@ -298,7 +202,7 @@ class FindingsFile:
         findings = [finding for finding in findings if finding.kind not in self._skip]
         for finding in findings:
             self.counts[finding.kind] += 1
-            self._mark(finding.row)
+            self._failed.add(finding.row)
             # The first by their rows are kept: findings about prompts come in no order.
             kept = self._first[finding.kind]
             kept.append(finding)
@@ -322,21 +226,13 @@ class FindingsFile:
         """Return the first findings of each kind that there is, in the order of the table."""
         return {kind: _keep_first(kept) for kind, kept in self._first.items() if kept}
 
-    def _mark(self, row: int) -> None:
-        byte = row >> 3
-        if byte >= len(self._failed):
-            self._failed.extend(bytes(byte + 1 - len(self._failed) + len(self._failed) // 4))
-        self._failed[byte] |= 1 << (row & 7)
-
     def has(self, row: int) -> bool:
-        """Return whether a row has a finding."""
-        byte = row >> 3
-        return byte < len(self._failed) and bool(self._failed[byte] >> (row & 7) & 1)
+        return row in self._failed
 
     @property
     def rows(self) -> int:
         """How many rows have a finding."""
-        return sum(byte.bit_count() for byte in self._failed)
+        return len(self._failed)
 
 
 def _keep_first(findings: list[CheckFinding]) -> list[CheckFinding]:
@@ -361,7 +257,7 @@ def write_page(summary: CheckSummary, table: str, path: Path) -> None:
         render_html(
             package_file("check/page.html.jinja"),
             summary=summary,
-            kinds=KINDS,
+            titles=KINDS,
             opened=_OPEN,
             table=table,
         ),
@@ -378,7 +274,7 @@ def write_page(summary: CheckSummary, table: str, path: Path) -> None:
 
 # --- the table without some rows ------------------------------------------------------------------
 
-Write = Callable[[Block, list[int]], int]  # writes rows of a block, and returns how many it could
+Kept = Iterable[tuple[Any, list[int]]]  # the records of blocks, and which of them are kept
 
 _STATE, _INFO = "state.json", "dataset_info.json"
 _START = 1 << 16  # bytes in which an array begins, if it is one
@@ -425,15 +321,23 @@ def drop_rows(
     Each file keeps its format: a line of JSON is written byte for byte, Parquet keeps its schema.
     """
     row = left = 0
+
+    def kept(number: int, file: InputFile) -> Kept:
+        nonlocal row, left
+        for block in blocks_of(file, number):
+            here: Any = block.records
+            some = [i for i in range(len(block)) if not failed(row + i)]
+            row += len(block)
+            if isinstance(here, list):  # what cannot be read is left out, if no finding says so too
+                some = [i for i in some if not isinstance(here[i], UnreadableRecord)]
+            left += len(some)
+            yield here, some
+
     for number, (file, path) in enumerate(zip(files, paths, strict=True)):
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f".{path.name}.unfinished")
         try:
-            with _WRITERS[file.format](file, unfinished) as write:
-                for block in blocks_of(file, number):
-                    kept = [i for i in range(len(block)) if not failed(row + i)]
-                    row += len(block)
-                    left += write(block, kept)
+            _WRITERS[file.format](file, unfinished, kept(number, file))
             unfinished.replace(path)
         finally:
             unfinished.unlink(missing_ok=True)
@@ -450,8 +354,7 @@ def _open_output(file: InputFile, path: Path) -> Iterator[BinaryIO]:
         yield raw
 
 
-@contextmanager
-def _json_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_json(file: InputFile, path: Path, kept: Kept) -> None:
     """Write one object a line, or an array if the input is one; blank lines are left out."""
     is_array = False
     if file.format == "json":  # some hold one object a line, too
@@ -459,79 +362,53 @@ def _json_writer(file: InputFile, path: Path) -> Iterator[Write]:
             start: bytes = stream.read(_START)
         is_array = start.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
     before, after = (b"[\n", b"") if is_array else (b"", b"\n")
-
-    def write(block: Block, kept: list[int]) -> int:
-        nonlocal before
-        records: Any = block.records  # of JSON, bytes as they stand in the file
-        for index in kept:
-            out.write(before + records[index] + after)
-            before = b",\n" if is_array else b""
-        return len(kept)
-
     with _open_output(file, path) as out:
-        yield write
+        for records, indices in kept:
+            for index in indices:  # of JSON, records are bytes as they stand in the file
+                out.write(before + records[index] + after)
+                before = b",\n" if is_array else b""
         if is_array:
             out.write(b"[]\n" if before == b"[\n" else b"\n]\n")
 
 
-@contextmanager
-def _csv_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_csv(file: InputFile, path: Path, kept: Kept) -> None:
     """Write a header and rows, quoted if that is needed."""
+    delimiter = "\t" if file.format == "tsv" else ","
     header: list[str] = []
-
-    def write(block: Block, kept: list[int]) -> int:
-        records: Any = block.records
-        if not header:
-            header.extend(next((list(one) for one in records if isinstance(one, dict)), []))
-            rows.writerows([header] if header else [])
-        # A row that cannot be read is left out, even if its finding was skipped.
-        cells = [list(records[i].values()) for i in kept if isinstance(records[i], dict)]
-        rows.writerows(cells)
-        out.write(text.getvalue().encode())
-        text.seek(0)
-        text.truncate()
-        return len(cells)
-
-    text = io.StringIO(newline="")
-    rows = csv.writer(text, delimiter="\t" if file.format == "tsv" else ",", lineterminator="\n")
     with _open_output(file, path) as out:
-        yield write
+        rows = csv.writer(getwriter("utf-8")(out), delimiter=delimiter, lineterminator="\n")
+        for records, indices in kept:
+            if not header:
+                header = next((list(one) for one in records if isinstance(one, dict)), [])
+                rows.writerows([header] if header else [])
+            rows.writerows(records[index].values() for index in indices)
 
 
-@contextmanager
-def _arrow_writer(file: InputFile, path: Path) -> Iterator[Write]:
+def _write_arrow(file: InputFile, path: Path, kept: Kept) -> None:
     """Write a Parquet file, or Arrow in the format that the input has: a stream, or a file."""
     new: Any = pq.ParquetWriter
     if file.format == "parquet":
-        with pq.ParquetFile(file.path) as table:
-            schema = table.schema_arrow
+        schema = pq.read_schema(file.path)
     else:
         with pa.memory_map(str(file.path)) as mapped:
             try:
                 schema, new = pa.ipc.open_stream(mapped).schema, pa.ipc.new_stream
             except pa.ArrowInvalid:
                 schema, new = pa.ipc.open_file(mapped).schema, pa.ipc.new_file
-
-    def write(block: Block, kept: list[int]) -> int:
-        records: Any = block.records
-        if isinstance(records, list):  # what could not be read
-            return 0
-        if kept:
-            batch = records.take(pa.array(kept, pa.int64()))
-            writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
-        return len(kept)
-
     with new(str(path), schema) as writer:
-        yield write
+        for records, indices in kept:
+            if indices:
+                batch = records.take(pa.array(indices, pa.int64()))
+                writer.write_batch(pa.RecordBatch.from_arrays(batch.columns, schema=schema))
 
 
 _WRITERS = {
-    "jsonl": _json_writer,
-    "json": _json_writer,
-    "csv": _csv_writer,
-    "tsv": _csv_writer,
-    "parquet": _arrow_writer,
-    "arrow": _arrow_writer,
+    "jsonl": _write_json,
+    "json": _write_json,
+    "csv": _write_csv,
+    "tsv": _write_csv,
+    "parquet": _write_arrow,
+    "arrow": _write_arrow,
 }
 
 

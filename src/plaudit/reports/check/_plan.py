@@ -80,19 +80,11 @@ class ProgramTests:
 class CheckPlan:
     """What each row is checked for; it is sent to every worker.
 
-    files: the names of the inputs
-    completions: the column that a model wrote; "" if there is none
-    listed: whether a record counts for as many rows as it has completions: here it never does
     groups: whether a record holds a list of completions
     scored: whether the completions are scored, to compare those of one prompt
-    required: the columns that every row must have
     prompts: the columns that make up a prompt, with its image; () if there is none
     images: the columns with images; `own_images` are those that a reward opens
     read: the columns that the recipe's comparisons read
-    comparisons: the components that compare with a gold
-    formats: the formats to try
-    limits: of the judge
-    programs: the components that run programs
     """
 
     files: tuple[str, ...]
@@ -109,8 +101,7 @@ class CheckPlan:
     comparisons: tuple[GoldComparison, ...]
     formats: tuple[AnswerFormat, ...]
     limits: Mapping[str, float]
-    listed: bool = False
-    programs: "tuple[ProgramTests, ...]" = ()
+    programs: tuple[ProgramTests, ...]
 
     @property
     def columns(self) -> frozenset[str]:

@@ -22,7 +22,6 @@ from plaudit.reports.honest_answers import (
     alternatives,
     boxes_in,
     text_of_gold,
-    try_formats,
 )
 from plaudit.scores import Score
 from plaudit.scores.boxes import Corners
@@ -540,7 +539,7 @@ Trials = list[tuple[AnswerFormat, Sequence[ScoreOrError]]]
 
 def calibrate(chunk: Chunk, plan: CheckPlan) -> Calibration:
     """Find the format in which most of the honest answers of some rows are right."""
-    records = [record for block in chunk.blocks for record in records_in(block, plan.columns)]
+    records = records_in(chunk.records, plan.columns)
     rows: list[Row] = [r for r in records if isinstance(r, dict) and not image_problems(r, plan)]
     found, unknown = [], []
     for comparison in plan.comparisons:
@@ -576,12 +575,7 @@ def _trials(
     for one in formats:
         if REASONING in one.template and 2 * most > len(rows):
             break
-        (scores,) = try_formats(
-            [one],
-            range(len(rows)),
-            lambda row, _: answers[row],
-            lambda pairs: scores_of([rows[n] for n, _ in pairs], [t for _, t in pairs], comparison),
-        )
+        scores = scores_of(rows, [one.write(answer) for answer in answers], comparison)
         trials.append((one, scores))
         most = max(most, sum(isinstance(score, Score) and bool(score.right) for score in scores))
         if most == len(rows) > 0:

@@ -24,7 +24,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
-from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from plaudit.reports import html_page, render_html
+from plaudit.reports import html_page, package_file, render_html
 from plaudit.reports._scored_run import distinct_names, prompt_text
 from plaudit.runs import open_recorded
 from plaudit.runs.alarms import Alarm, Distribution, Step, merge
@@ -167,22 +166,18 @@ def _finite(value: Any) -> Any:
 
 @cache
 def _page(names: tuple[str, ...]) -> bytes:
-    body = render_html(_file("body.html.jinja"), names=names)
+    body = render_html(package_file("watch/body.html.jinja"), names=names)
     return html_page(
         ", ".join(names),
         body,
         kind="plaudit watch",
         about=render_html('<p class="quiet" id="about">Reading the run …</p>'),
         sections={"alarms": "Alarms", "curves": "Curves", "rows": "Rows"},
-        styles=[_file("watch.css")],
-        scripts=[_file("charts.js"), _file("watch.js")],
+        styles=[package_file("watch/watch.css")],
+        scripts=[package_file("watch/charts.js"), package_file("watch/watch.js")],
         vega="",  # the page draws its lines itself: they move, and it opens at once
         fetches=True,
     ).encode("utf-8", "replace")
-
-
-def _file(name: str) -> str:
-    return files("plaudit.reports.watch").joinpath(name).read_text("utf-8")
 
 
 # --- a run ----------------------------------------------------------------------------------------

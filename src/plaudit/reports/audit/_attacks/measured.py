@@ -179,7 +179,7 @@ def _warm_up(scorer: RowScorer, case: Case) -> str:
     """
     for answer in (case.answer, "\\sqrt{x^2 + 7x + 3}", case.wrong):
         text = case.full(answer)
-        if isinstance(scorer.timed([(case.index, text)], _PATIENCE), Hung):
+        if isinstance(scorer.score_batch([(case.index, text)], _PATIENCE), Hung):
             return text
     return ""
 
@@ -194,12 +194,12 @@ def _short(scorer: RowScorer, case: Case) -> CostFound | None:
     ]
     for start in range(0, len(texts), 64):
         some = texts[start : start + 64]
-        result = scorer.timed([(case.index, text) for _, text in some], 4 * SHORT_SECONDS)
+        result = scorer.score_batch([(case.index, text) for _, text in some], 4 * SHORT_SECONDS)
         if isinstance(result, PaidBatch) and result.seconds <= SHORT_SECONDS:
             continue
         _warm_up(scorer, case)
         for name, text in some:
-            alone = scorer.timed([(case.index, text)], 4 * SHORT_SECONDS)
+            alone = scorer.score_batch([(case.index, text)], 4 * SHORT_SECONDS)
             if isinstance(alone, Raised):
                 return CostFound(name, text, f"It raised {alone.message}", RAISES)
             if alone.seconds > SHORT_SECONDS and _slow_again(scorer, case, text):
@@ -212,7 +212,7 @@ def _short(scorer: RowScorer, case: Case) -> CostFound | None:
 def _slow_again(scorer: RowScorer, case: Case, text: str) -> bool:
     """Return whether a short text takes too long again, with more time to show it."""
     _warm_up(scorer, case)
-    again = scorer.timed([(case.index, text)], 8 * SHORT_SECONDS)
+    again = scorer.score_batch([(case.index, text)], 8 * SHORT_SECONDS)
     return not isinstance(again, Raised) and again.seconds > SHORT_SECONDS
 
 
@@ -233,7 +233,7 @@ def _growth_problem(
     scorer: RowScorer, index: int, small: str, middle: str, large: str
 ) -> tuple[str, str] | None:
     """Return why a text takes too much time, and the class of the finding; None if it does not."""
-    first = scorer.timed([(index, middle)], 4 * LONG_SECONDS)
+    first = scorer.score_batch([(index, middle)], 4 * LONG_SECONDS)
     if isinstance(first, Raised):
         return f"It raised {first.message}", RAISES
     if isinstance(first, Hung) or first.seconds > LONG_SECONDS:
@@ -258,7 +258,7 @@ def _least(scorer: RowScorer, index: int, text: str, times: int) -> float:
     """Return the shortest of some measurements; a space is added, for rewards with a cache."""
     taken = []
     for n in range(times):
-        result = scorer.timed([(index, text + " " * (n + 1))], 8 * LONG_SECONDS)
+        result = scorer.score_batch([(index, text + " " * (n + 1))], 8 * LONG_SECONDS)
         taken.append(result.seconds if isinstance(result, PaidBatch) else 8 * LONG_SECONDS)
     return max(min(taken), 1e-6)
 
