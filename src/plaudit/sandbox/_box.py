@@ -40,7 +40,15 @@ from typing import Any
 from plaudit.processes import die_with_parent
 from plaudit.sandbox import _child, _layers
 from plaudit.sandbox._border import LENGTH
-from plaudit.sandbox._fork_server import ASK, CREDENTIALS, END, REQUEST, STARTED, USED, ForkServer
+from plaudit.sandbox._fork_server import (
+    ASK,
+    CREDENTIALS,
+    END,
+    REQUEST,
+    STARTED,
+    USED,
+    ProgramForkServer,
+)
 
 SLOW = 0.3  # seconds after which the caller hears that a run takes long
 CHECK = 0.05  # seconds between two looks at the CPU time
@@ -626,7 +634,7 @@ def _serve_forks(
         _layers.adopt_orphans()
     elif for_programs:
         _layers.mount_processes()
-    ForkServer(control, details["layers"], details["folder"], user, details["disk"]).run()
+    ProgramForkServer(control, details["layers"], details["folder"], user, details["disk"]).run()
 
 
 def _readable_by_others() -> bool:

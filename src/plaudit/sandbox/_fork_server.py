@@ -42,7 +42,7 @@ _fork: Callable[[], int] = _libc.fork if LINUX else os.fork
 _syscall: Any = _libc.syscall  # looked up once: each function is an object that ctypes makes
 
 
-class ForkServer:
+class ProgramForkServer:
     """Forks one process after the other; each has ended when the next begins."""
 
     def __init__(
