@@ -106,6 +106,7 @@ _SKIPPED = re.compile(
     r"|[<>=&#?@;:,~$|]|[^\x00-\x7f]"
 )
 _CONDITIONS = "conditions that differ"
+_CONTRADICTION = "a letter with the text of another option"
 _NOTHING = "no box, no <answer>, nothing announced"
 _NAME = re.compile(r"\d(?:st|nd|rd|th)\b|\b[A-Z][a-z]{2,}\s")
 _LABELLED_OPTION = re.compile(r"\(?([A-Ja-j])(?:\)|\.(?=\s)|:)\s*+\S|.{2,200}\(([A-J])\)\.?$")
@@ -206,6 +207,8 @@ def _judge_completion(completion: str, golds: list[str], rules: Rules) -> Verdic
     ]
     best = min(verdicts, key=lambda verdict: _ORDER.index(verdict.status))
     if best.status not in _UNSURE or rules.kind not in (None, "text", "choice"):
+        return best
+    if best.decided_by == _CONTRADICTION:
         return best
     try:
         if best.kind == "choice":
@@ -581,6 +584,11 @@ def _choice(answer: str, letter: str, rules: Rules) -> Decision:
     labels = _LABELS.findall(answer)
     labelled = _LABELLED_OPTION.match(without_formatting(answer)) if len({*labels}) < 2 else None
     option = _option(answer, rules) if rules.choices and not labelled else None
+    if labelled and rules.choices:
+        plain, group = labelled.string, labelled.lastindex or 1
+        rest = plain[labelled.end() - 1 :] if group == 1 else plain[: labelled.start(group) - 1]
+        if _option(rest, rules) not in (None, labelled[group].upper()):
+            return different(_CONTRADICTION)
     picked = (
         option
         or read_choice(answer)
