@@ -1,6 +1,7 @@
 """What tests of several packages share."""
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,14 @@ from examples import LONG
 # A shell makes what runs in its background ignore Ctrl-C, and so what that starts, which some tests
 # interrupt. Whoever has a handler of its own starts others without one.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+with suppress(ImportError):  # the trainers' environment has no hypothesis
+    from hypothesis import settings
+
+    # How long an example takes says more of the machine than of plaudit.
+    settings.register_profile("plaudit", deadline=None)
+    settings.load_profile("plaudit")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -271,7 +271,7 @@ def _by_statement(said: str, golds: Sequence[str], rules: Rules) -> Verdict | No
             if one := _judged_as(stated, gold, rules):
                 return one
         is_text = tree is None or is_code(plain, rules.question) or _NAME.search(plain)
-        if is_text and rules.kind is None and states_text(said, plain, rules.question):
+        if is_text and rules.kind in (None, "text") and states_text(said, plain, rules.question):
             return Verdict(Status.EQUAL, said[:_SHORT], gold, "what is stated", kind="text")
     return None
 
@@ -449,6 +449,9 @@ def _compared_as_words(answer: str, gold: str, rules: Rules) -> tuple[str, Decis
     if found is not None:
         return found
     if rules.kind == "text":
+        same = same_code(gold, answer) if "'" in gold and is_code(gold, rules.question) else None
+        if same is not None:
+            return "text", equal("the same text") if same else different("their letters")
         return "text", _text(answer, gold, rules)
     clock = _clock(answer, gold, rules)
     if clock is not None:
