@@ -9,6 +9,7 @@ Words that deny cancel one another: an odd number of them before a name denies i
 
 import re
 from functools import cache
+from itertools import pairwise
 
 from plaudit.answers._languages import phrases
 from plaudit.answers._text import plain_letters
@@ -116,6 +117,10 @@ def _denials(words: list[str]) -> int:
             )
             twice = word == "nor" and "neither" in words[:at]
             count += not (skipped or only or twice)
+        elif word in _EXCEPT and not _ANYTHING.isdisjoint(words[max(0, at - 3) : at]):
+            pass  # counted at "everything"
+        elif word == "little":
+            count += following == "chance"
         elif word == "far":
             count += following == "from"
         elif word == "other" and following == "than":
@@ -146,6 +151,8 @@ def _is_denied_after(after: list[str]) -> bool:
     if near[:1] and near[0] in _MAY and near[1:2] == ["be"] and not _RULE_OUT.isdisjoint(near[2:3]):
         return True
     if "least" in near and not _LEAST.isdisjoint(near[near.index("least") :]):
+        return True
+    if any(word in _RULE and after == "out" for word, after in pairwise(near)):
         return True
     return "question" in near and "out" in near
 

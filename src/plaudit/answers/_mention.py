@@ -192,6 +192,8 @@ _CANDIDATE = re.compile(
     r"\b(?:you (?:might|may|could|must|are probably|probably) (?:be |were )?(?:thinking"
     r"|confusing|mixing)|used to (?:think|believe|say|assume|call)|torn between"
     r"|I (?:first |initially |originally )(?:thought|guessed|said|believed|assumed)"
+    r"|my (?:first|initial|original) (?:guess|thought|idea|answer|instinct|choice) was"
+    r"|neither confirm nor deny|please (?:look|see|check|ask|consult)"
     r"|(?:whoever|anyone who|those who)\s(?:says?|thinks?|claims?|believes?|names?)"
     r"|(?:were|had) (?:it|he|she|they|this)\b(?=[^.;!?]*,\s))\b[^.;!?\n]{0,200}"
     r"|[^.;!?\n,]{0,80},?\s\b(?:wrongly|mistakenly|falsely|erroneously)\b[^.;!?\n,]{0,80}"
@@ -229,6 +231,7 @@ _POSSESSOR = re.compile(
 _RELATED = re.compile(
     rf"\b((?i:(?:{_RELATIONS}) of|unlike|next to"
     r"|similar to|compared (?:to|with)|(?:someone )?like|near|behind|alongside|before|after"
+    r"|against|dedicated to|based on [^.;,\n]{0,40}by|(?:time|days|age|era|honou?r|memory) of"
     r"|(?:trained|worked|studied|played|married|met|travelled|toured) with|lost to"
     r"|from(?=\s[A-Z]\w*+\sto\s[A-Z])|beat|beats|defeat(?:s|ed)|outran|overtook|succeed(?:s|ed)"
     r"|replaced|preced(?:es|ed)|not far from|close to|borders?(?: on)?|bordering|neighbou?rs"
@@ -243,7 +246,8 @@ _RELATED = re.compile(
 )
 # One of these is in each: most answers have none.
 _CANDIDATE_WORDS = frozenset(
-    "thinking confusing mixing used torn first initially originally whoever anyone those were had"
+    "thinking confusing mixing used torn confirm please first original initial initially originally"
+    " whoever anyone those were had"
     " wrongly mistakenly falsely erroneously attributed credited considered proposed suggested"
     " suspected shortlisted discussed called named until till up".split()
 )
@@ -351,6 +355,8 @@ def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
     for clause, words in clauses:
         if (known - _SMALL) & {*words} or len(told & {*words}) <= of_gold:
             continue
+        if len(told) > 1 and told <= {*words} and not of_gold:
+            return True
         others = {words[0]} - names - _SMALL - _PROSE - known - _TITLES
         if others and clause[:1].isupper() and words[0] not in _PRONOUNS:
             return True
@@ -899,7 +905,9 @@ _HEDGE = re.compile(
     re.IGNORECASE,
 )
 _EITHER = re.compile(
-    r"\beither\b[^.!?]*?\bor\b|\bone of (?:these|them|the following)\b", re.IGNORECASE
+    r"\beither\b[^.!?]*?\bor\b|\b(?:just|equally) as likely\b|\bequally likely\b"
+    r"|\bone of (?:these|them|the following)\b",
+    re.IGNORECASE,
 )
 
 

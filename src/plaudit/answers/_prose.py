@@ -83,7 +83,7 @@ _HEARSAY = re.compile(
     r"|certain)\b"
     r"|\bneeds? (?:more|further|additional) (?:information|details?|data|context)\b"
     r"|\b(?:not enough|insufficient) (?:information|data|details?)\b"
-    r"|^\W*(?:add|subtract|multiply|divide|compute|calculate|find|consider|count|solve|determine)"
+    r"|^\W*(?:please|ask|add|subtract|multiply|divide|compute|calculate|find|consider|count|solve|determine)"
     r"\b(?!.*(?:=|\b(?:is|are|gives?|gets?|makes?|obtain|yields?)\b))"
     r"|\brefuse\b|\bwish\b|\d times (?:as|more|larger)\b"
     r"|\d short\b|\b(?:need|have|has) to (?:divide|multiply|add|subtract)\b",
@@ -130,7 +130,8 @@ _UNDECIDED = re.compile(
     r"\bor\b|\\pm|\+/?-|\banything but\b|\bexcept\b|\brather than\b|\binstead of\b|\bruled? out\b"
     r"|\bbetween\b|\bat (?:least|most)\b|\b(?:more|less|fewer|(?!other|rather)\w{2,}er) than\b"
     r"(?!.*\bso\b)|\b(?:twice|thrice|times) as\b(?![^.]*,\s(?:so|hence|thus|which)\b)"
-    r"|\bsome of (?:them|these|those)\b|\b(?:under|below|above|beyond) [$€£]?\d"
+    r"|\bsome of (?:them|these|those)\b|\bas (?:many|much) as\b(?!.*\bso\b)"
+    r"|\bwould (?:do|suffice)\b|\b(?:under|below|above|beyond) [$€£]?\d"
     r"|\b(?:exceed|surpass|outnumber)\w*|\bdepend(?:s|ing)\b|\bsoon\b"
     r"|\bover [$€£]?\d+(?! (?:second|minute|hour|day|week|month|year)s)|\bclose to\b"
     r"|\bnearly\b|\balmost\b|\bjust (?:over|under)\b|\bup to\b|\bif\b|\bunless\b"
@@ -154,8 +155,8 @@ _UNCLAIMED = frozenset(
     " surpass surpassed surpassing outnumber outnumbers outnumbered below above beyond"
     " have whether excess upwards short shy had"
     " within maybe perhaps e your"
-    " twice thrice times some cannot unable half not never nicht kein keine keinen keinem keiner"
-    " keines pas jamais non nao"
+    " twice thrice times some many much would cannot unable half not never nicht kein keine keinen"
+    " keinem keiner keines pas jamais non nao"
     " nunca niet geen nie ikke inte t no".split()
 )
 _UNCLAIMED_SIGN = re.compile(r"[+?]|[^\x00-\x7f]")
@@ -246,8 +247,13 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             return congruent[1]
         if not _NUMBER.search(turned):
             continue
-        if _is_other_label(turned, question):
+        if _is_other_label(turned, question) or _is_other_place(turned, question):
             continue
+        if (part := _PART_OF.search(turned)) and part[1].lower() not in question.lower():
+            return None
+        turned = _answering_clause(turned, question)
+        if _CHANGED.search(turned) and not _ASKS_CHANGE.search(question):
+            return None
         if (extra := _EXTRA.search(turned)) and extra[1].lower() not in question.lower():
             return None
         if _is_denied_number(turned):
@@ -268,6 +274,36 @@ def _is_denied_number(statement: str) -> bool:
     return is_denied(words_of(clause), [])
 
 
+# "It is a multiple of 12", "it rose by 31 degrees": not the value itself.
+_PART_OF = re.compile(r"\b(multiple of|factor of|divisor of|divisible by) \d", re.IGNORECASE)
+_CHANGED = re.compile(
+    r"\b(?:climb|rose|rise|fell|fall|drop|increas|decreas|grew|grow|shr[aiu]nk)\w* by"
+    r" [$€£]?\d[\d.,]*+(?!.*\d)",
+    re.IGNORECASE,
+)
+_ASKS_CHANGE = re.compile(r"\b(?:by|chang|increas|decreas|ris|fall|drop|grow|climb|differ)", re.I)
+_ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d+(?:st|nd|rd|th))\b", re.I)
+
+
+def _is_other_place(statement: str, question: str) -> bool:
+    """Whether a statement is on the first box, and the question on the second."""
+    asked = {one.lower() for one in _ORDINAL.findall(question)}
+    said = {one.lower() for one in _ORDINAL.findall(statement)}
+    return bool(asked and said) and asked.isdisjoint(said)
+
+
+def _answering_clause(statement: str, question: str) -> str:
+    """Return the clause with most of the question's words, if it has one number of several."""
+    clauses = _CLAUSES.split(statement)
+    if len(clauses) < 2 or not all(len(_NUMBER.findall(clause)) == 1 for clause in clauses):
+        return statement
+    asked = _content(question)
+    shared = [len(asked & _content(clause)) for clause in clauses]
+    best = max(shared)
+    return clauses[shared.index(best)] if shared.count(best) == 1 else statement
+
+
+_CLAUSES = re.compile(r",\s(?:and|while|whereas)\s|;\s")
 # "She needs 5 more dolls" does not say how many she has.
 _EXTRA = re.compile(r"\d\s(more|fewer|additional|extra)\b(?! than)(?!.*\d)", re.IGNORECASE)
 # What is granted before a comma says nothing of the answer: "While I can't see it, it is 12."
