@@ -98,7 +98,7 @@ def mentioned(answer: str, golds: Sequence[str], question: str = "") -> Decision
     answer = _ASKING.sub(" ", _REFUSED_FIRST.sub("", answer))
     answer = _REMARK.sub(" ", _IN_FAVOUR.sub("but", answer))
     if not _CANDIDATE_WORDS.isdisjoint(words_in(answer)):
-        answer = _CANDIDATE.sub(" ", answer)
+        answer = _without_candidates(answer)
     if _ONLY_QUESTION.fullmatch(answer):
         return different("a question")
     found = _by_value(answer, golds)
@@ -196,14 +196,30 @@ _CANDIDATE = re.compile(
     r"|neither confirm nor deny|please (?:look|see|check|ask|consult)"
     r"|(?:whoever|anyone who|those who)\s(?:says?|thinks?|claims?|believes?|names?)"
     r"|(?:were|had) (?:it|he|she|they|this)\b(?=[^.;!?]*,\s))\b[^.;!?\n]{0,200}"
-    r"|[^.;!?\n,]{0,80},?\s\b(?:wrongly|mistakenly|falsely|erroneously)\b[^.;!?\n,]{0,80}"
-    r"|[^.;!?\n,]{0,80}\b(?:was|were|is|are|been|being) (?:\w+ ){0,2}(?:attributed to"
-    r"|credited|considered|proposed|suggested|suspected|shortlisted|discussed|called|named)\b[^.;!?\n,]{0,60},?\s(?=(?:but|then"
+    r"|(?P<clause>\b(?:wrongly|mistakenly|falsely|erroneously)\b[^.;!?\n,]{0,80}"
+    r"|\b(?:was|were|is|are|been|being) (?:\w+ ){0,2}(?:attributed to|credited|considered|proposed"
+    r"|suggested|suspected|shortlisted|discussed|called|named)\b[^.;!?\n,]{0,60},?\s(?=(?:but|then"
     r"|however|yet|wrongly|mistakenly|falsely|before)\b)"
-    r"|[^.;!?\n,]{0,80}\b(?:until|till|up to) (?:\d{3,4}|recently|then)\b[^.;!?\n,]{0,40}[;,.]\s"
-    r"(?=(?:but |and )?(?:now|today|since|after that|then)\b)",
+    r"|\b(?:until|till|up to) (?:\d{3,4}|recently|then)\b[^.;!?\n,]{0,40}[;,.]\s"
+    r"(?=(?:but |and )?(?:now|today|since|after that|then)\b))",
     re.IGNORECASE,
 )
+_CLAUSE_START = re.compile(r"[^.;!?\n,]{0,80},?\s*+\Z")
+
+
+def _without_candidates(answer: str) -> str:
+    """The answer without names that are only thought of, or whole clauses that only tell of one."""
+    kept, end = [], 0
+    for found in _CANDIDATE.finditer(answer):
+        start = found.start()
+        if found["clause"]:
+            lead = _CLAUSE_START.search(answer, max(end, start - 82), start)
+            start = lead.start() if lead else start
+        kept.append(answer[end:start])
+        end = found.end()
+    return " ".join([*kept, answer[end:]])
+
+
 _ONLY_QUESTION = re.compile(r"(?=\S+\s)[^.?!:\n]++\?\s*+")
 _BOUNDED_DATE = re.compile(
     r"\b(?:before|after|until|since|between)\s(?:the\s)?(?:\d|[A-Z][a-z]+\s\d)"
