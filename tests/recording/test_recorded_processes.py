@@ -71,12 +71,14 @@ def test_no_row_is_lost_or_doubled_when_one_of_four_processes_is_killed(tmp_path
     children = [start(tmp_path, process, 0, steps, rows, pause=0.01) for process in range(4)]
     victim = children[2]
     wanted = random.Random(steps).randrange(5, steps // 2)
-    first = [int(victim.stdout.readline()) for _ in range(wanted)]
+    # All four record before one is killed: one that begins after the others have ended would be a
+    # resumed run, which replaces what they recorded.
+    first = [[int(child.stdout.readline())] for child in children]
+    first[2] += [int(victim.stdout.readline()) for _ in range(wanted - 1)]
     victim.kill()
-    done = [finished(child) for child in children]
+    done = [own + finished(child) for own, child in zip(first, children, strict=True)]
     assert victim.returncode == -signal.SIGKILL
     assert [len(own) for own in done] == [steps, steps, len(done[2]), steps]
-    done[2] = first + done[2]
     wait_for_writers(tmp_path)
     counts = recorded(tmp_path)
     assert set(counts.values()) == {1}, "a row was recorded twice"
