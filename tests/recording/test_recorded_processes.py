@@ -35,7 +35,9 @@ def start(folder, process, first, steps, rows, pause=0.0, ranked=True):
 
 def finished(child):
     """The steps that a process has finished, once it has ended."""
-    said, _ = child.communicate(timeout=600)
+    said = child.stdout.read()  # `communicate` would leave out what is in the buffer
+    child.wait(timeout=600)
+    child.stdout.close()
     return [int(line) for line in said.split()]
 
 
