@@ -284,10 +284,9 @@ def _announced(text: str) -> tuple[str, str, int] | None:
 def _is_denied_announcement(text: str, start: int) -> bool:
     """Whether an announcement is denied: "I doubt that the answer is 5"."""
     clause = _CLAUSE_END.split(text[max(0, start - 60) : start])[-1]
+    words = clause.replace("'", "").replace("’", "").lower().split()
     # "The square of the answer is 49" does not say the answer.
-    return is_denied(words := clause.replace("'", "").replace("’", "").lower().split(), []) or (
-        words[-2:] == ["of", "the"]
-    )
+    return is_denied(words, []) or words[-2:] == ["of", "the"]
 
 
 _CLAUSE_END = re.compile(r"[;:,.!?\n]|\b(?:so|because|since|and|therefore|thus|hence|then)\b", re.I)

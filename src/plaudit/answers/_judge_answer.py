@@ -449,6 +449,7 @@ def _compared_as_words(answer: str, gold: str, rules: Rules) -> tuple[str, Decis
     if found is not None:
         return found
     if rules.kind == "text":
+        # Words are compared without apostrophes, which make R' another move than R.
         same = same_code(gold, answer) if "'" in gold and is_code(gold, rules.question) else None
         if same is not None:
             return "text", equal("the same text") if same else different("their letters")

@@ -181,13 +181,13 @@ def _spelled(answer: str, golds: Sequence[str], question: str) -> str:
 
 _LONGEST_VALUE = 400
 _IN_FAVOUR = re.compile(r"\bin favou?r of\b", re.IGNORECASE)
-# What is told beside the answer: "Note that Pluto is a dwarf planet."
+# A remark after the answer: "Note that Pluto is a dwarf planet."
 _REMARK = re.compile(
     r"(?<=[.!?]\s)(?:note that|keep in mind|(?:a |one )?fun fact|by the way|remember that|for"
     r" comparison|by contrast|in contrast)\b[^.!?\n]{0,300}",
     re.IGNORECASE,
 )
-# A name that is only thought of, or was right once: "You might be thinking of Rome; it is Paris."
+# A name that is only considered, or was right once: "You might be thinking of Rome; it is Paris."
 _CANDIDATE = re.compile(
     r"\b(?:you (?:might|may|could|must|are probably|probably) (?:be |were )?(?:thinking"
     r"|confusing|mixing)|used to (?:think|believe|say|assume|call)|torn between"
@@ -208,7 +208,7 @@ _CLAUSE_START = re.compile(r"[^.;!?\n,]{0,80},?\s*+\Z")
 
 
 def _without_candidates(answer: str) -> str:
-    """The answer without names that are only thought of, or whole clauses that only tell of one."""
+    """The answer without names that are only considered, and clauses that only consider one."""
     kept, end = [], 0
     for found in _CANDIDATE.finditer(answer):
         start = found.start()
@@ -361,7 +361,7 @@ def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
     kind = _ASKS_WHICH.match(question)
     if kind is None:
         return False
-    told = (asked - {*comparable_words(kind[1] or "")}) or asked
+    predicate = (asked - {*comparable_words(kind[1] or "")}) or asked
     offered = {word for name in _OFFERED_NAME.findall(question) for word in comparable_words(name)}
     names = asked - offered
     clauses = [
@@ -369,9 +369,9 @@ def _answers_with_another(answer: str, known: set[str], question: str) -> bool:
     ]
     of_gold = max((len(asked & {*w}) for _, w in clauses if (known - _SMALL) & {*w}), default=0)
     for clause, words in clauses:
-        if (known - _SMALL) & {*words} or len(told & {*words}) <= of_gold:
+        if (known - _SMALL) & {*words} or len(predicate & {*words}) <= of_gold:
             continue
-        if len(told) > 1 and told <= {*words} and not of_gold:
+        if len(predicate) > 1 and predicate <= {*words} and not of_gold:
             return True
         others = {words[0]} - names - _SMALL - _PROSE - known - _TITLES
         if others and clause[:1].isupper() and words[0] not in _PRONOUNS:

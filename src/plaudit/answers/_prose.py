@@ -247,7 +247,7 @@ def stated_number(text: str, question: str = "", with_unit: bool = False) -> str
             return congruent[1]
         if not _NUMBER.search(turned):
             continue
-        if _is_other_label(turned, question) or _is_other_place(turned, question):
+        if _is_other_label(turned, question) or _has_other_ordinal(turned, question):
             continue
         if (part := _PART_OF.search(turned)) and part[1].lower() not in question.lower():
             return None
@@ -285,8 +285,8 @@ _ASKS_CHANGE = re.compile(r"\b(?:by|chang|increas|decreas|ris|fall|drop|grow|cli
 _ORDINAL = re.compile(r"\b(?:first|second|third|fourth|fifth|last|\d+(?:st|nd|rd|th))\b", re.I)
 
 
-def _is_other_place(statement: str, question: str) -> bool:
-    """Whether a statement is on the first box, and the question on the second."""
+def _has_other_ordinal(statement: str, question: str) -> bool:
+    """Whether a statement says "the first box" and the question asks for the second."""
     asked = {one.lower() for one in _ORDINAL.findall(question)}
     said = {one.lower() for one in _ORDINAL.findall(statement)}
     return bool(asked and said) and asked.isdisjoint(said)

@@ -16,8 +16,8 @@ threads, memory or CUDA. It has imported Python and the packages of programs. Ea
 one more pair of boxes, and has two sockets attached: one to the box that runs programs, one to the
 box that runs tests. Both end when their socket is closed.
 
-    server -> namespaces, file system -> box -> fork server, first process of a world -> programs
-                                      -> box -> fork server, first process of another -> tests
+    server -> namespaces, file system -> box -> fork server, process 1 of a namespace -> programs
+                                      -> box -> fork server, process 1 of another -> tests
 """
 
 import gc
@@ -300,7 +300,7 @@ class SandboxBox:
     def _start(
         self, job: dict[str, Any], limits: dict[str, Any], text: bytes, *kept: int
     ) -> WatchedProcess:
-        """Have a process forked that is kept in, and have it do a job."""
+        """Have a restricted process forked, and have it do a job."""
         pipes = {name: os.pipe() for name in ("stdout", "stderr")}
         theirs = [_file_with(text), *(writer for _, writer in pipes.values())]
         theirs.append(_file_with(json.dumps(job).encode("ascii")))
@@ -610,7 +610,7 @@ def _run_box(
     for_programs: bool,
     descriptors: list[int],
 ) -> None:
-    """Fork a process that forks others, in a world of its own if there are namespaces."""
+    """Fork a process that forks others, in a namespace of its own if there are some."""
     caller = socket.socket(fileno=os.dup(descriptor))
     for one in descriptors:
         os.close(one)

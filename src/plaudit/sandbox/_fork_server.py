@@ -1,4 +1,4 @@
-"""The process that programs, or tests, are forked from: the first process of a world of its own.
+"""The process that programs, or tests, are forked from: process 1 of a namespace of its own.
 
 It gives up what no program needs once, and then does as little as it can: a page that it or a
 child writes to is copied. It never reads a program, its input or its output, so none of them lies
@@ -98,7 +98,7 @@ class ProgramForkServer:
             self._control.sendmsg([STARTED.pack(self._process)], self._credentials())
 
     def _credentials(self) -> list[tuple[int, int, bytes]]:
-        """Return the process as the kernel translates it for a box outside of this world."""
+        """Return the process as the kernel translates it for a box outside of this namespace."""
         if not self._first:
             return []
         packed = CREDENTIALS.pack(self._process, os.getuid(), os.getgid())
@@ -119,7 +119,7 @@ class ProgramForkServer:
             job = _content(descriptors[3])
             _signal.signal(signal.SIGINT, signal.default_int_handler)
             os.setsid()
-            self._keep_in(*limits)
+            self._restrict(*limits)
             kept = descriptors[4:]
             os.closerange(FIRST, kept[0] if kept else CONTROL)
             os.closerange(kept[-1] + 1 if kept else CONTROL, RULES + 1)
@@ -132,7 +132,7 @@ class ProgramForkServer:
         finally:
             os._exit(code)
 
-    def _keep_in(self, seconds: float, memory: int, processes: int) -> None:
+    def _restrict(self, seconds: float, memory: int, processes: int) -> None:
         if LINUX and not self._first:
             _libc.prctl(_layers.PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
         _layers.set_limits(seconds, memory, processes)
@@ -184,7 +184,7 @@ def _python_path(folder: str) -> list[str]:
 
 
 def _kill_children() -> None:
-    """Kill the children of this process until there are none, if it shares its world."""
+    """Kill the children of this process until there are none, if it shares its namespace."""
     for _ in range(1000):
         try:
             with open(f"/proc/self/task/{os.getpid()}/children") as file:

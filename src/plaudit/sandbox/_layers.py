@@ -135,7 +135,7 @@ def enter_namespaces() -> None:
 
 
 def enter_process_namespace() -> None:
-    """Have the next fork be the first process of a world of its own, which ends with it."""
+    """Have the next fork be the first process of a namespace of its own, which ends with it."""
     _check(_libc.unshare(CLONE_NEWPID), "unshare process namespace")
 
 
@@ -172,7 +172,7 @@ def build_root(disk: int) -> None:
 
 
 def mount_processes() -> None:
-    """Mount /proc for this world of processes; each sees those that it may trace, its own."""
+    """Mount /proc for this namespace; each sees those that it may trace, its own."""
     with suppress(OSError):  # containers that mask parts of /proc allow no other
         _mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | 8, "hidepid=2")  # 8: no programs
 

@@ -123,7 +123,7 @@ def layers_for(wanted: str) -> list[str]:
     found = [name for name, why in works.items() if not why]
     if wanted == "auto" and "namespaces" not in found and "landlock" not in found:
         raise SandboxError(
-            f"programs cannot be kept in here: namespaces: {works['namespaces']}; Landlock: "
+            f"programs cannot be isolated here: namespaces: {works['namespaces']}; Landlock: "
             f"{works['landlock']}. Allow unprivileged user namespaces "
             "(sysctl kernel.unprivileged_userns_clone=1, or docker run --security-opt "
             "seccomp=unconfined), use Linux 5.13 or newer with Landlock, or, if you trust every "

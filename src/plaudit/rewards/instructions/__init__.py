@@ -109,7 +109,7 @@ def _rows(
         pairs = list(
             zip(rows_of(ids, "instruction_id_list"), rows_of(kwargs, "kwargs"), strict=True)
         )
-    return [_tasks_of_row(row, *its) for row, its in enumerate(pairs)]
+    return [_tasks_of_row(row, *pair) for row, pair in enumerate(pairs)]
 
 
 def _of_ground_truth(entry: Any) -> tuple[Any, Any]:
@@ -230,5 +230,5 @@ def _variants(text: str) -> list[str]:
 def _finding(text: str, task: _AskedInstruction, passed: dict[str, Any]) -> Finding:
     if not text or text.isspace():
         return Finding(False, "the response is empty")
-    its = {name: passed[name] for name in task.instruction.passed}
-    return task.instruction.check(text, **task.arguments, **its)
+    more = {name: passed[name] for name in task.instruction.passed}
+    return task.instruction.check(text, **task.arguments, **more)
