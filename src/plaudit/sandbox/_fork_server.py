@@ -112,7 +112,7 @@ class ProgramForkServer:
 
     def _run_job(self, limits: list[Any], descriptors: list[int]) -> NoReturn:
         """Give up the remainder, and do the job. The order matters."""
-        code = 1
+        code, is_restricted = 1, False
         try:
             for target in range(3):
                 os.dup2(descriptors[target], target)
@@ -120,6 +120,7 @@ class ProgramForkServer:
             _signal.signal(signal.SIGINT, signal.default_int_handler)
             os.setsid()
             self._restrict(*limits)
+            is_restricted = True
             kept = descriptors[4:]
             os.closerange(FIRST, kept[0] if kept else CONTROL)
             os.closerange(kept[-1] + 1 if kept else CONTROL, RULES + 1)
@@ -128,6 +129,8 @@ class ProgramForkServer:
             _child.do_job(json.loads(job), kept)
             code = 0
         except BaseException:
+            if not is_restricted:  # a failure of the sandbox: no program has run that could fail
+                self._control.shutdown(socket.SHUT_RDWR)
             _child.print_exception()
         finally:
             os._exit(code)
